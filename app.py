@@ -3,13 +3,15 @@
 import argparse
 import errno
 import os
+import re
 import socket
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, require_extra
-from ui.middleware import SPACE_PROXIES, is_loopback, proxies_of
+from ui.doors import SPACE_PROXIES, is_loopback, proxies_of
 
 if TYPE_CHECKING:
     from ui.models import Models
@@ -49,6 +51,11 @@ def arguments() -> argparse.Namespace:
         "commas between; SBD_TRUSTED_PROXIES, else none, or those of a Space in one",
     )
     parser.add_argument("--port", default=port, help="GRADIO_SERVER_PORT, else %(default)s")
+    parser.add_argument(
+        "--root-path",
+        default=os.environ.get("GRADIO_ROOT_PATH", ""),
+        help="path below which a proxy shows the page, such as /sbd; GRADIO_ROOT_PATH, else none",
+    )
     flags = parser.parse_args()
     flags.host = flags.host or ("0.0.0.0" if flags.public else "127.0.0.1")
     return flags
@@ -61,6 +68,14 @@ def checked_port(value: object) -> int:
     if not 1 <= port <= MAX_PORT:
         raise ArgumentError("port", f"must be a whole number from 1 to {MAX_PORT}", value)
     return port
+
+
+def checked_root_path(path: str) -> str:
+    """Return the path of a root path or URL, without slash at its end. Raises ArgumentError."""
+    found = urlsplit(path).path.rstrip("/")
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*", found):
+        raise ArgumentError("root_path", "must be a path such as /sbd", path)
+    return found
 
 
 def check_address(host: str, port: int) -> None:
@@ -105,28 +120,32 @@ def main() -> int:
     from ui.zero_gpu import before_torch
 
     before_torch()
-    from ui.models import export_in_background, models_of
+    from ui.models import models_of
 
     try:
         require_extra("ui")
         port = checked_port(flags.port)
         proxies = proxies_of(flags.trusted_proxies)
         check_address(flags.host, port)
+        root_path = checked_root_path(flags.root_path)
         models = models_of(flags.model, flags.device)
-        from ui import page
+        from ui import server
 
-        demo = page.build(models, is_public=flags.public)
-        address = {"server_name": flags.host, "server_port": port}
-        is_local = is_loopback(flags.host) and not flags.public and not proxies
-        options = page.launch_options(proxies, is_local=is_local)
-        demo.launch(prevent_thread_lock=True, **address, **options)
-        failure = load_while_serving(models)
-        export_in_background(
-            offer.folder_for_browsers(is_public=flags.public) for offer in models if offer.is_here
+        page = server.build(
+            models,
+            is_public=flags.public,
+            trusted=proxies,
+            is_local=is_loopback(flags.host) and not flags.public and not proxies,
+            root_path=root_path,
         )
+        print(f"* Running on local URL:  {server.serve(page, flags.host, port)}", flush=True)
+        failure = load_while_serving(models)
+        for offer in models:
+            if offer.is_here:
+                offer.export(is_public=flags.public)
         if failure is not None:
             print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
-        demo.block_thread()
+        page.get_blocks().block_thread()
     except KeyboardInterrupt:
         pass
     except (SetBlockDecodingError, OSError) as error:

@@ -16,34 +16,18 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.files import ASSETS, replaced_folder, require_new_folder
 from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL, WEB_MANIFEST
 from sbd_core.models.web_folder import WebFolder, keep_export
-from sbd_core.replay import STYLES as REPLAY_STYLES
-from sbd_core.run_lines import wire_json
-from ui import examples
-from ui.best_settings import Best, best_for
-from ui.components import DIST, STYLES, markups
-from ui.decode.form import settings_of
-from ui.models import BUNDLED, REAL_PRESETS
-from ui.views import controls
-from ui.views.compare import compare_value
-from ui.views.controls import ENGINE, GPU_RUNTIME, RUNTIME, presets_value, slider_value
-from ui.views.head import CARD, footer_value
-from ui.views.learn import setting
-from ui.views.recorded import gallery_value, home_value, opening, replay
+from ui.examples import gallery
+from ui.page import DIST, GPU_RUNTIME, RUNTIME, entry_of_export, gallery_json, page_files, page_html
 
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
-SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
-RUN_ID = "gallery"
-"""Id of every recorded run; ui/web/site.ts gives each its own."""
 MARKER = "sbd-site.json"
 """File that marks a folder as written by this command, which may write it again."""
-CARD_COPY = "model-card.md"
 PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
 """Picture taken by scripts/take_pictures.py."""
 SPACE = Path(__file__).with_name("site_readme.md")
@@ -68,22 +52,16 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
 
 def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
     """Write the site into the empty folder `out`."""
-    for script in SCRIPTS:
-        copy(script, out / "dist" / script.name)
-    for file in {*STYLES, *(ASSETS / "css" / f"{name}.css" for name in ("site", *REPLAY_STYLES))}:
-        copy(file, out / "css" / file.name)
-    copy(ASSETS / "html" / "replay.html", out / "html" / "replay.html")
+    for name, file in page_files().items():
+        copy(file, out / name)
     for export in exports:
         for name in export.names:
             copy(export.folder / name, out / folder_path_of(export) / name)
-    for recording in examples.gallery():
-        traces = examples.gallery_traces(recording.name)
-        lines = replay(RUN_ID, traces, about=recording.sentence)
-        data = {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
-        write(out / "gallery" / f"{recording.name}.json", wire_json(data))
-    write(out / "index.html", page_html(exports))
+    for recording in gallery():
+        write(out / "gallery" / f"{recording.name}.json", gallery_json(recording.name))
+    models = [entry_of_export(export, folder_path_of(export)) for export in exports]
+    write(out / "index.html", page_html(models, {}))
     copy(PICTURE, out / PICTURE.name)
-    copy(CARD, out / CARD_COPY)
     copy(SPACE, out / "README.md")
     write(out / MARKER, json.dumps({"models": [export.name for export in exports]}) + "\n")
     write(out / "sw.js", service_worker(out, exports))
@@ -93,82 +71,6 @@ def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
 def folder_path_of(export: WebFolder) -> str:
     """Path of a model's folder in the site, with a slash at the end."""
     return f"models/{export.name}/"
-
-
-def page_html(exports: Sequence[WebFolder]) -> str:
-    """Make index.html: the markup of every view, and the initial values of the views as JSON."""
-    first = exports[0]
-    values = views(exports)
-    page = (ASSETS / "html" / "site.html").read_text("utf-8").strip()
-    for view in values:
-        page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markups()[view]}</div>')
-    names = [*(file.name for file in STYLES), "site.css"]
-    links = "\n".join(f'<link rel="stylesheet" href="css/{name}">' for name in names)
-    data = wire_json({"views": values, "form": form_of(first)})
-    return page.replace("<!--STYLES-->", links).replace("<!--VALUES-->", data) + "\n"
-
-
-def views(exports: Sequence[WebFolder]) -> dict[str, str]:
-    """The initial value of every view by the view's name."""
-    return {
-        **views_of(exports[0]),
-        "status-line": "",
-        "engine-choice": wire_json(engine_setting(exports)),
-        "player": opening(),
-        "compare": compare_value(can_draft=True),
-        "home": home_value(),
-        "learn": setting(),
-        "gallery": gallery_value(),
-        "footer": footer_value(CARD_COPY, is_beside=True),
-    }
-
-
-def views_of(export: WebFolder) -> dict[str, str]:
-    """The initial values of the views that depend on the model."""
-    presets = {"file": REAL_PRESETS} if export.name == REAL_MODEL else {}
-    return {
-        "header": f"{export.name} · in your browser",
-        "presets": presets_value(export.name, **presets),
-        "ways": slider_value(best_of(export), block_range_of(export), can_draft=True),
-    }
-
-
-def best_of(export: WebFolder) -> Best:
-    """The recommended initial settings for a model."""
-    has_adapter = export.manifest["adapter"] is not None
-    return best_for(export.name, can_draft=True, has_adapter=has_adapter)
-
-
-def form_of(export: WebFolder) -> dict[str, Any]:
-    """The initial values of the form's fields for a model."""
-    block_size = best_of(export).block_size or block_range_of(export)[1]
-    own = {"block_size": block_size, "repetition_penalty": 0}  # 0 is the model's own
-    return {**controls.initial_values(best_of(export), export.name), **own}
-
-
-def block_range_of(export: WebFolder) -> tuple[int, int]:
-    """Smallest and largest block size that the model was trained on."""
-    low, high = export.manifest["config"]["block_range"]
-    return low, high
-
-
-def engine_setting(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Paths of the page's engine and models, as a Setting of ui/web/engine_choice.ts."""
-    models = [
-        {
-            "name": export.name,
-            "title": BUNDLED.get(export.name, (export.name, ""))[0],
-            "about": BUNDLED.get(export.name, ("", ""))[1],
-            "isChat": export.name != DEFAULT_CHECKPOINT.name,
-            "base": quote(folder_path_of(export)),
-            "bytes": export.manifest["download"],
-            "views": views_of(export),
-            "form": form_of(export),
-        }
-        for export in exports
-    ]
-    first = {name: models[0][name] for name in ("name", "base", "bytes")}
-    return {**first, "is_only": True, "script": f"dist/{ENGINE.name}", "models": models}
 
 
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:

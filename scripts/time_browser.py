@@ -1,8 +1,8 @@
 """Time the browser's own decoding and measure its memory: python -m scripts.time_browser
 
-Opens `#bench` of the static site in headless Chromium for each bundled model, once with one thread
-and once with several, and writes assets/results/browser.json. On an emulated GPU only the memory is
-measured, not the time. SmolLM2 needs its base model (sbd fetch).
+Starts the engine of the static site in headless Chromium for each bundled model, once with one
+thread and once with several, and writes assets/results/browser.json. On an emulated GPU only the
+memory is measured, not the time. SmolLM2 needs its base model (sbd fetch).
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import Any
 from sbd_core.environment import environment
 from sbd_core.files import write_text
 from sbd_core.models.web_folder import keep_export
-from scripts.static_site import MODELS, write_site
+from scripts.static_site import MODELS, folder_path_of, write_site
 from scripts.write_tables import RESULTS
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.site.conftest import GPU_FLAGS, Quiet, address, serving
@@ -67,7 +67,18 @@ LISTEN = """() => {
     for (const name in data) window.bytes[name] = Math.max(window.bytes[name], data[name]);
   };
 }"""
-WORDS, BENCH = ".sbd-engine-choice-words", ".sbd-engine-choice-bench"
+WORDS = ".sbd-engine-choice-words"
+BENCH = """(base) => new Promise((done, fail) => {
+  const worker = new Worker("dist/engine.js", { type: "module" });
+  worker.onmessage = ({ data }) => {
+    if (data.kind === "ready") worker.postMessage({ kind: "bench" });
+    if (data.kind === "failed") fail(new Error(data.text));
+    if (data.news?.about === "bench") done(data.news.text);
+  };
+  const source = { name: "bench", base: new URL(base, document.baseURI).href, engine: "wasm" };
+  worker.postMessage({ kind: "load", source });
+})"""
+"""Loads the model at `base` in a worker of its own, and returns what its measurement says."""
 LONGEST_SECONDS = 600
 
 
@@ -106,17 +117,16 @@ def wait(page: Any, script: str) -> None:
         page.wait_for_timeout(500)
 
 
-def timed(browser: Any, site: Path, *, is_isolated: bool) -> dict[str, Any]:
-    """Run `#bench` on the CPU; return its results and the peak memory of WebAssembly in bytes.
+def timed(browser: Any, site: Path, base: str, *, is_isolated: bool) -> dict[str, Any]:
+    """Measure the engine on the CPU; return its results and its peak WebAssembly memory in bytes.
 
-    is_isolated: whether the page may use several threads.
+    base: path of the model. is_isolated: whether the page may use several threads.
     """
     with (
         serving(site, Isolated if is_isolated else Quiet) as server,
-        counted_page(browser, address(server) + "?engine=processor#bench") as page,
+        counted_page(browser, address(server)) as page,
     ):
-        wait(page, f"document.querySelector('{BENCH}')?.textContent")
-        said = json.loads(page.locator(BENCH).inner_text())
+        said = json.loads(page.evaluate(BENCH, base))
         return {**said, "memory_bytes": page.evaluate("window.bytes")}
 
 
@@ -160,7 +170,8 @@ def main() -> None:
             rows[name] = {"download_bytes": export.manifest["download"]}
             rows[name]["gpu_memory_bytes"] = on_software_gpu(emulated, site)
             rows[name]["runs"] = [
-                timed(plain, site, is_isolated=is_isolated) for is_isolated in (False, True)
+                timed(plain, site, folder_path_of(export), is_isolated=is_isolated)
+                for is_isolated in (False, True)
             ]
             print(f"{name}: {rows[name]}")
     write_text(flags.out, json.dumps({"circumstances": facts, "rows": rows}, indent=2) + "\n")

@@ -15,8 +15,7 @@ from sbd_core.solvers import SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
 from ui.decode import form
 from ui.decode.form import MAX_TEMPLATE_CHARACTERS
-from ui.share import permalink, trace_files
-from ui.views.controls import FIELD_IDS
+from ui.share import trace_files
 from ui.views.roofline import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
@@ -47,9 +46,8 @@ def constants() -> dict[str, Any]:
             "ramps": {name: ink.ramp.split() for name, ink in schemes.items()},
         },
         "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
-        "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
-        "formIds": FIELD_IDS,
-        "linkNames": [*permalink.FIELDS, permalink.LANES],
+        "linkFields": {name: field for name, field in form.LINK_FIELDS.items() if name != "pins"},
+        "linkNames": [*form.LINK_FIELDS, form.LANES],
         "devices": {name: device_data(each) for name, each in roofline.DEVICES.items()},
         "memoryOfDownload": memory_of_download(),
         "limits": {  # of the files, forms and runs that the page takes

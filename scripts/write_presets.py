@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
+from sbd_core.files import ASSETS
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
-from ui.components import ASSETS
 from ui.examples import PRESETS
 
 # The words on the buttons, in the order of the page.

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from sbd_core.config import StrategyName
-from ui.components import ASSETS
+from sbd_core.files import ASSETS
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL
 

@@ -1,4 +1,4 @@
-"""The models that a page offers, and how they are loaded, downloaded and exported.
+"""The models that a page offers, and how they are loaded and exported for browsers.
 
 The page opens before its first model is loaded. This module needs neither Gradio nor tensors.
 """
@@ -6,16 +6,15 @@ The page opens before its first model is loaded. This module needs neither Gradi
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
-from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
 import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, shown
-from sbd_core.models.bases import BASES, BaseSource, base_folder, fetch, find_base, hub_copy, remove
+from sbd_core.models.bases import BASES, BaseSource, base_folder, fetch, find_base, hub_copy
 from sbd_core.models.model_folder import (
     ADAPTER_INFO,
     DEFAULT_CHECKPOINT,
@@ -164,81 +163,43 @@ class LazyModel:
         return self._future.result()
 
 
-ROUTE = "/web-model/"
-"""URL path of the files with which browsers decode."""
+EXPORTS = "models/"
+"""Path, below the page, of the files with which browsers decode."""
 
 _served: dict[str, WebFolder] = {}
 _exporting = threading.Lock()
 
 
 def serve_export(export: WebFolder) -> str:
-    """Start to serve an export's files; return the path of its folder, with a slash at the end.
-
-    The path is relative to the page's URL.
-    """
+    """Start to serve an export's files; return the path of its folder, with a slash at the end."""
     _served[export.digest] = export
-    return f"{ROUTE[1:]}{export.digest}/"
+    return f"{EXPORTS}{export.digest}/"
 
 
-def file_at(path: str) -> Path | None:
-    """The file at a URL's path if it belongs to a served export, else None."""
-    _, _, place = path.partition(ROUTE)
-    digest, _, name = place.partition("/")
+def exported_file(path: str) -> Path | None:
+    """The file at a path below the page if it belongs to a served export, else None."""
+    digest, _, name = path.removeprefix(EXPORTS).partition("/")
     export = _served.get(digest)
     return export.folder / name if export is not None and name in export.names else None
-
-
-def export_in_background(folders: Iterable[Path | None]) -> None:
-    """Export models for browsers, in a background thread; skip None and models exported before."""
-    wanted = [folder for folder in folders if folder is not None]
-    threading.Thread(target=_export, args=(wanted,), name="export", daemon=True).start()
-
-
-def _export(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        with _exporting:
-            if find_export(folder) is not None:
-                continue
-            import_loading()
-            try:
-                keep_export(folder)
-            except (SetBlockDecodingError, OSError) as error:
-                logger.info("no browser decodes with %s: %s", folder.name, error)
 
 
 REAL_PRESETS = "presets-english.json"
 """File in assets/ with prompts for the real model, which takes any prompt."""
 
-SECONDS_BETWEEN_LOOKS = 0.3
 BUNDLED = {
     DEFAULT_CHECKPOINT.name: ("nano 5M", "knows six kinds of task"),
     REAL_MODEL: ("SmolLM2 135M", "takes any prompt in English; it is small and may be wrong"),
 }
 """Title of each model that ships with this package, and a few words about it."""
-FETCH_FAILED = "the program failed; its log says where"
-
-
-class _Cancelled(Exception):
-    """Raised during a download that the visitor has cancelled."""
-
-
-@dataclass(frozen=True, slots=True)
-class FetchNews:
-    """Progress of a download, in bytes. words: the present step, or why the download failed."""
-
-    words: str = ""
-    done: int = 0
-    total: int = 0
-    is_running: bool = False
 
 
 class Offer:
-    """A model that a page offers, together with the download that it may need.
+    """A model that a page offers, which may need a base model that is not on this machine.
 
     name: the model's name in the form, in links and in traces.
     title, about: the model's name for visitors, and a few words about it.
     make: makes the LazyModel; called again when the model must be loaded anew.
-    base: the base model that must be downloaded first; None if nothing needs a download.
+    base: the base model that the model needs; None if it needs none.
     presets: name of the file in assets/ with prompts for the model.
     """
 
@@ -258,13 +219,11 @@ class Offer:
         self.about = about
         self.base = base
         self.presets = presets
-        self.fetch_news = FetchNews()
-        self._lock = threading.Lock()
-        self._is_cancelled = False
+        self._is_exporting = False
 
     @property
     def is_chat(self) -> bool:
-        """Whether the model can continue a conversation; nano only answers single prompts."""
+        """Whether the model takes any prompt, and a system message; nano takes neither."""
         return self.name != DEFAULT_CHECKPOINT.name
 
     def folder_for_browsers(self, *, is_public: bool) -> Path | None:
@@ -282,75 +241,43 @@ class Offer:
         return self.base is None or self.lazy.is_loaded or find_base(self.base) is not None
 
     @property
-    def is_damaged(self) -> bool:
-        """Whether the folder of the base is here, but incomplete or damaged."""
-        return self.base is not None and not self.is_here and base_folder(self.base).exists()
-
-    @property
     def absence(self) -> str:
-        """A sentence that tells visitors what to do about a missing base."""
-        if self.fetch_news.is_running:
-            return f"{self.title} is still being downloaded; until then choose another model."
-        state = "is damaged on this machine" if self.is_damaged else "is not on this machine yet"
-        return f"{self.title} {state}: download it in the head of the page."
+        """A sentence that tells visitors what to do about a missing base; "" if it is here."""
+        if self.is_here or self.base is None:
+            return ""
+        is_damaged = base_folder(self.base).exists()
+        state = "is damaged on this machine" if is_damaged else "is not on this machine"
+        return f"{self.title} {state}; the command “sbd fetch” brings it, and the page then has it."
 
-    def fetch(self) -> None:
-        """Download the base in a background thread, unless a download is under way."""
-        base = self.base
-        with self._lock:
-            if base is None or self.fetch_news.is_running:
-                return
-            self._is_cancelled = False
-            self.fetch_news = FetchNews("waiting", 0, base.num_bytes, is_running=True)
-        threading.Thread(target=self._fetch, args=(base,), name="fetch", daemon=True).start()
-
-    def cancel(self) -> None:
-        """Cancel the download; it stops at its next report of progress and leaves no files."""
-        with self._lock:
-            if self.fetch_news.is_running:
-                self._is_cancelled = True
-                self.fetch_news = replace(self.fetch_news, words="cancelling")
-
-    def remove(self) -> None:
-        """Delete the downloaded base and drop the model, unless a download is under way."""
-        if self.base is None or self.fetch_news.is_running:
-            return
-        try:
-            remove(self.base)
-        except ModelError as error:
-            self.fetch_news = FetchNews(str(error))
-            return
-        self._forget()
-        self.fetch_news = FetchNews()
-
-    def _forget(self) -> None:
-        """Make a new LazyModel if loading has begun, so that the model can be loaded again."""
-        if self.lazy.has_begun:
+    def wanted(self) -> LazyModel:
+        """Load the model in the background; return it. Raises ModelError if its base is missing."""
+        if self.absence:
+            raise ModelError(self.absence)
+        if self.lazy.failure is not None and self.base is not None:  # its base may have come since
             self.lazy = self._make()
+        self.lazy.begin()
+        return self.lazy
 
-    def _fetch(self, base: BaseSource) -> None:
-        words = ""
+    def export(self, *, is_public: bool) -> WebFolder | None:
+        """The export with which browsers decode; None if there is none yet, or if none is allowed.
+
+        A missing export is made in a background thread once the model is loaded.
+        """
+        folder = self.folder_for_browsers(is_public=is_public)
+        found = None if folder is None or not self.is_here else find_export(folder)
+        if found is None and folder is not None and self.lazy.is_loaded and not self._is_exporting:
+            self._is_exporting = True
+            threading.Thread(target=_export, args=(folder,), name="export", daemon=True).start()
+        return found
+
+
+def _export(folder: Path) -> None:
+    with _exporting:
+        import_loading()
         try:
-            import_loading()  # which unpacks the download
-            fetch(base, self._hear)
-        except _Cancelled:
-            words = ""
-        except SetBlockDecodingError as error:
-            words = str(error)
-        except Exception:  # the page must say something, whatever broke
-            logger.exception("a base could not be fetched")
-            words = FETCH_FAILED
-        if self.lazy.failure is not None:  # for want of the base
-            self._forget()
-        if not words:
-            export_in_background([self.lazy.folder] if self.is_here else [])
-        self.fetch_news = FetchNews(words)
-
-    def _hear(self, what: str, done: int, total: int) -> None:
-        with self._lock:
-            if self._is_cancelled:
-                raise _Cancelled
-            self.fetch_news = FetchNews(what, done, total, is_running=True)
+            keep_export(folder)
+        except (SetBlockDecodingError, OSError) as error:
+            logger.info("no browser decodes with %s: %s", folder.name, error)
 
 
 class Models:
@@ -374,15 +301,6 @@ class Models:
     def __len__(self) -> int:
         return len(self._offers)
 
-    def known(self, name: object) -> str:
-        """Return `name` if a model of the page has it, else the name of the first model.
-
-        If the page has only one model, an unknown `name` gives "" instead.
-        """
-        if isinstance(name, str) and name in self._offers:
-            return name
-        return self.first.name if len(self) > 1 else ""
-
     def offer(self, name: object) -> Offer:
         """Find an Offer; the first for "" or None. Raises ArgumentError for an unknown name."""
         if name is None or name == "":
@@ -393,11 +311,7 @@ class Models:
 
     def wanted(self, name: object) -> LazyModel:
         """Load a model in the background; return it. Raises ModelError if its base is missing."""
-        offer = self.offer(name)
-        if not offer.is_here:
-            raise ModelError(offer.absence)
-        offer.lazy.begin()
-        return offer.lazy
+        return self.offer(name).wanted()
 
 
 DEVICES_TO_TRUST = ("auto", "cpu")
@@ -423,6 +337,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
             model.exactness = "equal up to rounding"
         else:  # so that the set-up in the first forward passes does not count in a run's time
             sbd_core.generate(model, "Hi", DecodeConfig(strategy="ntp", max_new_tokens=2))
+            _ = model.exactness  # tested now, as visitors' decodes would otherwise wait for it
         return model
 
     # A model for a GPU that is lent per call must be loaded before the page is served.

@@ -1,288 +1,313 @@
-"""Lays out the page, and connects its views (ui.views) to the code that decodes (ui.decode)."""
+"""The page: its HTML, its files, and the data with which its views start.
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+The server hands the page out, and scripts/static_site.py writes it into a folder. Knows no Gradio.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-import gradio as gr
-from starlette.middleware import Middleware
-
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import SetBlockDecodingError
+from sbd_core.files import ASSETS
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.models.web_folder import WebFolder
 from sbd_core.replay import STYLES as REPLAY_STYLES
-from sbd_core.solvers import SOLVER_PARAMETERS
-from ui.components import ASSETS, DIST, STYLES, Speaker, saved_runs_flag, server_message, view
-from ui.decode.fair_queue import MAX_PLACES
-from ui.decode.form import Form, message_of, puzzle_prompt
-from ui.decode.session import STOPPED_TEXT, Client, Session, Visit, timings
-from ui.endpoints import add_endpoints
-from ui.gradio_hooks import (
-    HIDDEN,
-    QUICK,
-    ForgottenValues,
-    KnownStreams,
-    client_of,
-    data_of,
-    keep_direct_events_out_of_queue,
-    let_uvicorn_trust_no_proxy,
-    set_queue_poll_seconds,
-)
-from ui.middleware import Networks, PageMiddleware
-from ui.models import LazyModel, Models
-from ui.share.permalink import linked_run
-from ui.views import controls
-from ui.views.charts import charts_section
-from ui.views.compare import compare_value, wire_compare
-from ui.views.controls import Controls, prompt_message
-from ui.views.head import Parts, footer, header, model_switch, untrained, wire_model_switch
+from sbd_core.run_lines import wire_json
+from ui import examples
+from ui.best_settings import Best, best_for
+from ui.decode.form import settings_of
+from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
+from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Offer, serve_export
+from ui.views.compare import compare_value
 from ui.views.learn import setting
-from ui.views.recorded import gallery_value, home_value, opening, wire_sharing
-from ui.views.roofline import roofline_section
+from ui.views.recorded import gallery_value, home_value, opening, replay
 
-PARAMETERS = ("solver", *SOLVER_PARAMETERS, "seed", "max_rows")
-# ui.decode.fair_queue tells every visitor at once their place in line, or that the line is full.
-# So Gradio's own queue must hold nobody back: its limits are above those of the line.
-MAX_QUEUED = 512
-MAX_THREADS = 96
-MAX_SESSIONS = 200  # Gradio keeps a tenth of a megabyte of each, long after it is gone
-# Only raw posts upload: the page itself takes no files.
-MAX_UPLOAD = "1kb"
-SECONDS_UPLOADS_STAY = 60
-# Gradio's default, a thousand looks per second, takes a twentieth of a core from the engine.
-SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
-RUN_QUEUE: dict[str, Any] = {"concurrency_id": "runs", "concurrency_limit": MAX_PLACES + 16}
-# preprocess=False: a raw post gets our message for a bad value, as the form does.
-# postprocess=False: our values need none, and each component's would take a thread.
-RUN: dict[str, Any] = {
-    "trigger_mode": "once",
-    **RUN_QUEUE,
-    "preprocess": False,
-    "postprocess": False,
-    **HIDDEN,
-}
+DIST = ASSETS / "dist"
+"""Bundles built from ui/web/, see its package.json."""
+STYLES = (*REPLAY_STYLES, "compare", "charts", "roofline", "page", "learn", "views", "home")
+"""Stylesheets of assets/css, in order."""
+ENGINE = DIST / "engine.js"
+RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
+"""Files of ONNX Runtime Web, which the engine expects beside itself."""
+GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
+"""ONNX Runtime Web's build for GPUs."""
+CARD = DEFAULT_CHECKPOINT / "README.md"
+RUN_ID = "gallery"
+"""Id of every recorded run; the page gives each its own."""
 
 
-def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False) -> gr.Blocks:
-    """Build the page for its models, which may still be loading. Serve it with launch_options().
+def page_files() -> dict[str, Path]:
+    """The files of the page by their paths below it, without those that are made: see made_file."""
+    scripts = (DIST / "page.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
+    styles = (ASSETS / "css" / f"{name}.css" for name in STYLES)
+    return {
+        **{f"dist/{script.name}": script for script in scripts},
+        **{f"css/{style.name}": style for style in styles},
+        "html/replay.html": ASSETS / "html" / "replay.html",
+        "model-card.md": CARD,
+    }
 
-    is_public: whether strangers use the page; they get tighter limits and see no details of this
-    machine.
+
+def gallery_json(name: str) -> str:
+    """A recorded run of the gallery, and the settings with which to repeat it, as JSON.
+
+    Raises ArgumentError if there is no such run.
     """
-    models = Models.of(model)
-    session = Session(models, is_public=is_public)
-    first = models.first.name
-    can_draft = any(offer.lazy.can_draft for offer in models)
-    with gr.Blocks(
-        analytics_enabled=False,
-        title="Set Block Decoding",
-        fill_width=True,
-        delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
-    ) as page:
-        title = header(page, models.first)
-        switch = model_switch(models, may_manage=session.limits.may_fetch_model)
-        strip = untrained(models, may_name_folder=not is_public)
-        view("home", home_value())
-        view("learn", setting())
-        with gr.Row(elem_id="sbd-watch", elem_classes="is-folded", equal_height=False):
-            with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
-                form = controls.build(models, session.limits)
-            with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
-                show = player(first)
-                value = compare_value(first, can_draft=can_draft)
-                lanes = view("compare", value, "start", "halt")
-        visit = gr.State(Visit())
-        client_from = partial(client_of, page)
-        # First, so that no later handler takes their names.
-        add_endpoints(session, client_from, RUN_QUEUE)
-        linked = _wire(page, session, form, show, lanes, visit)
-        _wire_form(form)
-        if switch is not None:
-            wire_model_switch(page, models, Parts(switch, title, form, strip), session.limits)
-        engine_value = partial(controls.engine_value, models.first, session.limits)
-        page.load(engine_value, None, form.engine, **QUICK)  # an export may have been made since
-        wire_compare(session, lanes, RUN, linked, client_from)
-        charts_section()
-        roofline_section(may_name_folder=not is_public)
-        messages = view("server-messages", "")  # its values are made by server_message
-        choosers = (view("gallery", gallery_value(), "choose_run"), form.presets)
-        footer()
-        wire_sharing(show, choosers, messages, form.status, form.fields)
-        _wire_timing(session, show, messages, client_from)
-    page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would bypass the line
-    set_queue_poll_seconds(page, SECONDS_BETWEEN_QUEUE_LOOKS)
-    keep_direct_events_out_of_queue(page)
-    let_uvicorn_trust_no_proxy()
-    return page
+    traces = examples.gallery_traces(name)
+    about = next(item.sentence for item in examples.gallery() if item.name == name)
+    lines = replay(RUN_ID, traces, about=about)
+    return wire_json({"lines": lines, "settings": settings_of(next(iter(traces.values())))})
 
 
-def player(model: str) -> gr.HTML:
-    """Make the player, which opens with the opening run of `model`.
+@cache
+def markups() -> dict[str, str]:
+    """The markup of each view by the view's name, read from views.html."""
+    text = (ASSETS / "html" / "views.html").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^<!-- ([a-z-]+) -->$", text, flags=re.MULTILINE)
+    return {name: part.strip() for name, part in zip(parts[::2], parts[1::2], strict=True)}
 
-    The player triggers three events: `redo` and `time` carry the settings of a decode that is to be
-    run or to be timed, and `give` carries a trace that is to be shown.
+
+def page_html(
+    models: Sequence[dict[str, Any]],
+    more_views: dict[str, str],
+    *,
+    server: dict[str, Any] | None = None,
+    code: str = "",
+    base: str = "",
+) -> str:
+    """Make index.html: the markup of every view, and the initial data of the views as JSON.
+
+    models: results of model_entry(); the page opens with the first. more_views: values of views
+    that only some pages have, by the name of the view. server: what the page's script has to know
+    of its server; None without one. code: public URL of the code; "" if there is none.
+    base: path of the page behind a proxy, with a slash at its end; "" where it needs none.
     """
-    styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
-    # Files of which its script makes a replay page.
-    gr.set_static_paths([ASSETS / "html" / "replay.html", DIST / "replay.js", *styles])
-    return view("player", opening(model), "redo", "give", "time")
+    values = {**views_of(models, code), **more_views}
+    page = (ASSETS / "html" / "page.html").read_text("utf-8").strip()
+    for view in values:
+        page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markups()[view]}</div>')
+    links = "\n".join(f'<link rel="stylesheet" href="css/{name}.css">' for name in STYLES)
+    head = f'<base href="{base}">\n{links}' if base else links
+    data = wire_json({"models": models, "views": values, "server": server})
+    return page.replace("<!--STYLES-->", head).replace("<!--VALUES-->", data) + "\n"
 
 
-def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) -> dict[str, Any]:
-    """Arguments of Gradio's launch() that are needed wherever the page is served.
+def views_of(models: Sequence[dict[str, Any]], code: str) -> dict[str, str]:
+    """The initial values of the views that every page has, by the name of the view."""
+    first = models[0]["name"]
+    can_draft = any(model["canDraft"] for model in models)
+    return {
+        "header": "",
+        "presets": "",
+        "status-line": "",
+        "engine-choice": "",
+        "ways": "",
+        "player": opening(first),
+        "compare": compare_value(first, can_draft=can_draft),
+        "home": home_value(),
+        "learn": setting(),
+        "gallery": gallery_value(),
+        "footer": wire_json({"code": code, "card": "model-card.md"}),
+    }
 
-    trusted_proxies, is_local: see PageMiddleware.
+
+def model_entry(
+    name: str,
+    best: Best,
+    block_range: tuple[int, int],
+    *,
+    title: str = "",
+    about: str = "",
+    line: str = "",
+    is_done: bool = True,
+    can_draft: bool = True,
+    presets_file: str = PRESETS,
+    export: dict[str, Any] | None = None,
+    absence: str = "",
+    untrained: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What the page knows of a model: the type Model of ui/web/models.
+
+    name, title, about: see Offer. line: a line for the head of the page.
+    is_done: whether the model is loaded or could not be loaded.
+    best: initial settings for a visitor's own prompt, and the reason for them.
+    block_range: smallest and largest block size that the model was trained on.
+    can_draft: whether the model has more than one strategy.
+    export: path and size of the files with which browsers decode; None if there are none.
+    absence: why the server cannot decode with the model; "" if it can.
+    untrained: see words_for(); None for a trained model.
+    If `best` warns against the paper's solver, the page offers to switch to nano.
     """
     return {
-        "theme": theme(),
-        "css_paths": list(STYLES),
-        "run_history": False,
-        "enable_monitoring": False,
-        "footer_links": [],
-        "ssr_mode": False,
-        "max_threads": MAX_THREADS,
-        "max_file_size": MAX_UPLOAD,
-        "state_session_capacity": MAX_SESSIONS,
-        "app_kwargs": {
-            "middleware": [
-                Middleware(ForgottenValues),
-                Middleware(KnownStreams),
-                Middleware(PageMiddleware, trusted=trusted_proxies, is_local=is_local),
-            ]
+        "name": name,
+        "title": title or name,
+        "about": about,
+        "line": line,
+        "isDone": is_done,
+        "isChat": name != BUNDLED_MODEL,
+        "canDraft": can_draft,
+        "absence": absence,
+        "export": export,
+        "untrained": untrained,
+        "presets": presets_of(presets_file),
+        "promise": promise(name),
+        "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
+        "gammas": list(GAMMAS),
+        "blockRange": list(block_range),
+        "isTrained": untrained is None,
+        "paper": best.paper,
+        "causalFirst": best.causal_first,
+        "other": BUNDLED_MODEL if best.paper else "",
+        "form": {
+            "prompt": opening_prompt(name),
+            "strategy": best.strategy,
+            "gamma": best.gamma,
+            "block_size": best.block_size or block_range[1],
+            "repetition_penalty": 0,  # the model's own
         },
     }
 
 
-def theme() -> gr.themes.Base:
-    """Make a Gradio theme with system fonts; the page's own style sheets set all colours."""
-    sans = ["ui-sans-serif", "system-ui", "sans-serif"]
-    mono = ["ui-monospace", "monospace"]
-    return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
+GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
+"""The slider's steps in nats; any other gamma can be typed."""
+DEFAULT_BLOCK_RANGE = (2, 16)
 
 
-def _wire(
-    page: gr.Blocks,
-    session: Session,
-    form: Controls,
-    show: gr.HTML,
-    lanes: gr.HTML,
-    visit: gr.State,
-) -> Any:
-    """Connect form, player and Compare view to the session; return the page's load event."""
-    fields = form.fields
-    outputs = [show, form.status, form.decode, form.stop]
-
-    client_from = partial(client_of, page)
-    shown = partial(_shown, session, form)
-
-    def decode(request: gr.Request, visit: Visit, sent: Any) -> Iterator[tuple[Any, ...]]:
-        form = Form.of(sent)
-        if not session.models.offer(session.models.known(form.model)).is_chat:
-            form = replace(form, system="")  # its box is not shown
-        yield from shown(visit, form, client_from(request))
-
-    def redo(request: gr.Request, visit: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
-        form = session.with_known_model(Form.of(data_of(event)))
-        yield from shown(visit, form, client_from(request))
-
-    def stopped(visit: Visit) -> tuple[Any, ...]:
-        visit.stop()  # cancelling alone frees the model only at the next yield
-        return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(is_running=False))
-
-    opened = linked_run(session, shown, client_from, list(fields))
-    shown_first = [*outputs, lanes, *fields.values()]
-    # In place of the status line, the script sends whether the tab has saved the runs.
-    linked = page.load(opened, [visit, form.status], shown_first, js=saved_runs_flag(), **RUN)
-    triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
-    # One input for all fields: Gradio copies all properties of each input at every streamed value.
-    sent = gr.JSON(visible=False)
-    gather = (
-        f"(...values) => Object.fromEntries({json.dumps(list(fields))}"
-        ".map((name, index) => [name, values[index]]))"
+def entry_of_offer(offer: Offer, *, is_public: bool) -> dict[str, Any]:
+    """The entry of a model that a server offers, even while the model is loading."""
+    model = offer.lazy
+    best = best_for(
+        model.name,
+        can_draft=model.can_draft,
+        is_trained=model.is_trained,
+        has_adapter=model.has_adapter,
     )
-    gathered = gr.on(triggers, None, list(fields.values()), sent, js=gather, **HIDDEN)
-    running = [
-        gathered.then(decode, [visit, sent], outputs, **RUN),
-        show.redo(redo, visit, outputs, **RUN),
-        linked,
-    ]
-    form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
-    return linked
+    export = offer.export(is_public=is_public)
+    source = model.name if is_public else model.source
+    return model_entry(
+        offer.name,
+        best,
+        model.block_range or DEFAULT_BLOCK_RANGE,
+        title=offer.title,
+        about=offer.about,
+        line=title_of(model),
+        is_done=model.is_done,
+        can_draft=model.can_draft,
+        presets_file=offer.presets,
+        export=export and {"base": serve_export(export), "bytes": export.manifest["download"]},
+        absence=offer.absence,
+        untrained=None if model.is_trained else words_for(model, source),
+    )
 
 
-def _shown(
-    session: Session, form: Controls, visit: Visit, asked: Form, client: Client
-) -> Iterator[tuple[Any, ...]]:
-    """Decode the form `asked`; yield values of the player, the status line, Decode and Stop."""
-    speaker = Speaker()
-    is_running, message, status, wire = False, None, "", ""
+def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
+    """The entry of a model of a page without a server. base: path of its files."""
+    title, about = BUNDLED.get(export.name, (export.name, ""))
+    has_adapter = export.manifest["adapter"] is not None
+    low, high = export.manifest["config"]["block_range"]
+    return model_entry(
+        export.name,
+        best_for(export.name, can_draft=True, has_adapter=has_adapter),
+        (low, high),
+        title=title,
+        about=about,
+        line=f"{export.name} · in your browser",
+        presets_file=REAL_PRESETS if export.name == REAL_MODEL else PRESETS,
+        export={"base": base, "bytes": export.manifest["download"]},
+    )
+
+
+def presets_of(file: str) -> list[dict[str, Any]]:
+    """The bar of presets: kinds of prompts, each prompt with the name of its recorded run."""
+    rows = []
+    for preset in presets(file):
+        prompts = [(prompt, gallery_run_for(prompt)) for prompt in preset.prompts]
+        prompts.sort(key=lambda row: not row[1])  # those with a recorded run first
+        rows.append({"label": preset.label, "prompts": prompts})
+    return rows
+
+
+def promise(model_name: str) -> str:
+    """One line that says what to expect of a model's answers."""
+    if model_name == BUNDLED_MODEL:
+        return "Other prompts work too, but this tiny model answers most of them with nonsense."
+    if model_name == REAL_MODEL:
+        return "It takes any prompt in English. It is small and may be wrong."
+    return "Start from an example, or write any other prompt."
+
+
+def opening_prompt(model: str = "") -> str:
+    """The prompt of the model's opening run, without that run's settings."""
+    opened = next(iter(examples.opening_traces(model).values()), None)
+    return opened.prompt if opened else presets()[0].prompts[0]
+
+
+def title_of(lazy: LazyModel) -> str:
+    """One line that describes a model, or says that it is loading or why loading failed."""
+    if not lazy.is_done:
+        return f"{lazy.name} · loading …"
     try:
-        for update in session.decode(asked, visit, client):
-            # Repeating a value costs Gradio far less than gr.skip().
-            buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
-            # The buttons are those of all decodes: another may still run when this one ends.
-            is_any_running = visit.is_decoding(speaker, is_running=update.is_running)
-            if is_any_running != is_running:
-                is_running = is_any_running
-                buttons = _buttons(is_running=is_running)
-            if update.message != message:
-                message = update.message
-                status = speaker.say(message, is_error=update.is_error, num_ahead=update.num_ahead)
-            wire = update.wire or wire
-            yield (wire, status, *buttons)
-    finally:
-        visit.is_decoding(speaker, is_running=False)
+        return describe(lazy.result())
+    except SetBlockDecodingError as error:
+        return f"{lazy.name} could not be loaded: {error}"
 
 
-def _wire_form(form: Controls) -> None:
-    """Let strategy and solver show or hide settings; let puzzle and slider fill in other fields."""
-    fields = form.fields
-    form.puzzle.solve(_own_puzzle, None, form.puzzle, **QUICK)
-    parameters = [fields[name] for name in PARAMETERS]
-    choice = [fields["strategy"], fields["solver"]]
-    gr.on(
-        [field.change for field in choice],  # type: ignore[attr-defined]
-        _parameters_of, choice, parameters, queue=False, **HIDDEN,
-    )  # fmt: skip
-    set_by_slider = [*choice, fields["gamma"]]
-    form.ways.choose(None, None, set_by_slider, js=controls.CHOICE_SCRIPT, **HIDDEN)
+def describe(model: SetBlockModel) -> str:
+    """Describe a loaded model: name, parameters, device, and whether verify is exact."""
+    parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
+    parts.append(getattr(model, "runs_on", ""))
+    exactness = model.mask_token_id is not None and getattr(model, "exactness", None)
+    if exactness:
+        parts.append(
+            "verify is exact: probed" if exactness == "probed" else f"verify is {exactness}"
+        )
+    return " · ".join(filter(None, parts))
 
 
-def _wire_timing(
-    session: Session,
-    show: gr.HTML,
-    messages: gr.HTML,
-    client_from: Callable[[gr.Request], Client],
-) -> None:
-    """Let the player ask the server to time a decode several times."""
-
-    def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
-        form = session.with_known_model(Form.of(data_of(event)))
-        for news in timings(session, form, client_from(request)):
-            yield server_message(timing=news)
-
-    show.time(timed, None, messages, **RUN)
+def count_text(count: int) -> str:
+    """Format a number of parameters, such as "4.6 M"."""
+    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return str(count)
 
 
-def _own_puzzle(event: gr.EventData) -> str:
-    try:
-        return prompt_message(prompt=puzzle_prompt(data_of(event).get("cells")))
-    except ArgumentError as error:
-        return prompt_message(error=message_of(error))
+OPEN = "python app.py --model trained"
+RECORDED = "Runs of the gallery were recorded with the bundled model. These lines teach yours:"
+TRAIN = (
+    "sbd train --stage sbd --recipe finetune --init {folder} --data file:chat.jsonl --out trained"
+)
 
 
-def _buttons(*, is_running: bool) -> tuple[Any, Any]:
-    return gr.update(interactive=not is_running), gr.update(interactive=is_running)
+def words_for(model: LazyModel, source: str) -> dict[str, object]:
+    """The notice on how to train a model: the model's name, a text, and the commands to type.
+
+    source: the model's path or hub id in the commands.
+    """
+    named = shlex.quote(source)
+    if not model.can_draft:
+        lines = [f"sbd prepare {named} --out ready", TRAIN.format(folder="ready"), OPEN]
+        words = (
+            "is a plain language model: it has no mask token and was not trained for Set Block "
+            "Decoding, so here it writes by next-token prediction, one token a forward pass. "
+            + RECORDED
+        )
+        return {"name": model.name, "words": words, "lines": lines}
+    is_prepared = model.block_range is not None
+    lines = [] if is_prepared else [f"sbd prepare {named} --out ready"]
+    lines += [TRAIN.format(folder=named if is_prepared else "ready"), OPEN]
+    words = (
+        "has a mask token, but was not trained for Set Block Decoding. Next-token prediction, "
+        "chosen below, shows what it can do; any other strategy runs too, and writes poorly. "
+        + RECORDED
+    )
+    return {"name": model.name, "words": words, "lines": lines}
 
 
-def _parameters_of(strategy: str, solver: str) -> list[Any]:
-    """Make updates that show the settings in use by strategy and solver, and hide the others."""
-    return [_parameter_of(strategy, solver, name) for name in PARAMETERS]
-
-
-def _parameter_of(strategy: str, solver: str, name: str) -> Any:
-    is_shown = controls.is_in_use(strategy, solver, name)
-    if name != "gamma":
-        return gr.update(visible=is_shown)
-    return gr.update(visible=is_shown, info=controls.gamma_words(solver))
+def entries_of_offers(offers: Iterable[Offer], *, is_public: bool) -> list[dict[str, Any]]:
+    """The entries of the models that a server offers, as they are now."""
+    return [entry_of_offer(offer, is_public=is_public) for offer in offers]

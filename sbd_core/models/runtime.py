@@ -122,16 +122,41 @@ def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
     """Limit torch to one thread within the `with` block, if another library runs forward passes.
 
     Otherwise torch's waiting threads would keep cores busy that the next forward pass needs.
+    Several threads may be in such blocks; the last one to leave restores the number.
     """
     if not model.has_own_threads:
         yield
         return
-    count = torch.get_num_threads()
-    torch.set_num_threads(1)
+    _limited.enter()
     try:
         yield
     finally:
-        torch.set_num_threads(count)
+        _limited.leave()
+
+
+class _OneThread:
+    """Limits torch to one thread as long as anybody is inside; the setting is the process's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._num_inside = 0
+        self._count = 0
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._num_inside == 0:
+                self._count = torch.get_num_threads()
+                torch.set_num_threads(1)
+            self._num_inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._num_inside -= 1
+            if self._num_inside == 0:
+                torch.set_num_threads(self._count)
+
+
+_limited = _OneThread()
 
 
 _quiet = threading.RLock()

@@ -6,9 +6,9 @@ import re
 import pytest
 from PIL import Image
 
+from sbd_core.files import ASSETS
 from sbd_core.plots.theme import DARK, LIGHT
 from tests.browser.conftest import begin, decode, state, sync_api
-from ui.components import ASSETS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

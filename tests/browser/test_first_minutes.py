@@ -160,7 +160,7 @@ def test_few_settings_stand_there_at_first_and_one_that_differs_marks_the_stage(
     expect(story.get_by_label("Solver", exact=True)).to_be_visible()
     decode(story)
     stale = story.locator("#sbd-player .sbd-stale").first
-    longest = story.get_by_label("number input for Longest answer")
+    longest = story.get_by_label("Longest answer", exact=True)
     before = longest.input_value()
     longest.fill("64")
     expect(stale).to_contain_text(f"at most 64 tokens instead of {before}")

@@ -20,8 +20,8 @@ from tests.browser.conftest import (
 from tests.ui.doubles import story_model
 from ui import examples
 from ui.best_settings import best_for
+from ui.examples import BUNDLED_MODEL
 from ui.models import LazyModel, Models, Offer
-from ui.views.controls import BUNDLED_MODEL
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -95,7 +95,7 @@ def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider_which_a
     open_page, measured_url
 ):
     page = open_page(measured_url, reduced_motion="reduce")
-    strategy, slider = page.locator("#sbd-strategy-field input"), page.get_by_label("Safer to")
+    strategy, slider = page.locator("#sbd-strategy-field select"), page.get_by_label("Safer to")
     for way, name in ((ONE, "Next-token"), (EXACT, "Exact"), (PAPER, "Set Block Decoding")):
         choose_strategy(page, way)
         expect(strategy).to_have_value(re.compile(f"^{name}"))

@@ -139,25 +139,10 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 
 
 class FakeBase:
-    """Stands in for the cache of bases; a fetch waits until it is told to go on."""
+    """Stands in for the cache of bases."""
 
     def __init__(self, monkeypatch: Any) -> None:
         self.is_there = False
         self.folder = Path("none")
-        self.error: Exception | None = None
-        self.goes_on = threading.Event()
-        monkeypatch.setattr("ui.models.fetch", self.fetch)
-        monkeypatch.setattr("ui.models.remove", self.remove)
         monkeypatch.setattr("ui.models.find_base", lambda source: self.is_there or None)
         monkeypatch.setattr("ui.models.base_folder", lambda source: self.folder)
-
-    def fetch(self, source: Any, tell: Callable[[str, int, int], None]) -> None:
-        while not self.goes_on.wait(0.1):
-            tell("downloading", 34_000_000, source.num_bytes)
-        tell("downloading", 50_000_000, source.num_bytes)
-        if self.error:
-            raise self.error
-        self.is_there = True
-
-    def remove(self, source: Any) -> None:
-        self.is_there = False

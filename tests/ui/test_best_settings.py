@@ -8,8 +8,7 @@ from sbd_core.solvers import SOLVERS
 from scripts.web_constants import solver_words
 from ui import best_settings
 from ui.best_settings import best_for, best_of
-from ui.page import PARAMETERS, _parameters_of
-from ui.views.controls import BUNDLED_MODEL
+from ui.examples import BUNDLED_MODEL
 
 
 def evaluation(**rows: tuple[float, float]) -> dict:
@@ -89,16 +88,6 @@ def test_solvers_with_a_gamma_say_what_it_is_and_no_others():
         bound = words["bounds"][name]
         assert (bound["kind"] != "none") == bool(bound["gamma"]) == has_gamma, name
         assert bool(bound["exempt"]) == has_gamma, name
-
-
-@pytest.mark.parametrize(
-    ("solver", "words"),
-    [("entropy-bound", "a forward pass may take on"), ("entropy-threshold", "a token must stay")],
-)
-def test_the_form_says_what_gamma_is_to_the_solver_that_is_chosen(solver, words):
-    gamma = dict(zip(PARAMETERS, _parameters_of("sbd", solver), strict=True))["gamma"]
-    assert gamma["visible"]
-    assert words in gamma["info"]
 
 
 def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp_path, monkeypatch):

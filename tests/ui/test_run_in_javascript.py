@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 from dataclasses import fields
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,9 @@ from sbd_core.solvers import SOLVER_PARAMETERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts import web_constants
 from tests.core.decoding.doubles import used_alternative
-from ui.decode.form import LABELS, Form
-from ui.endpoints import Endpoints
-from ui.share.permalink import FIELDS
+from tests.ui.doubles import story_model
+from ui import server
+from ui.decode.form import LABELS, LINK_FIELDS, Form
 
 
 def test_the_committed_constants_are_what_python_says():
@@ -33,8 +32,8 @@ def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
     places = {
         "the form": [item.name for item in fields(Form)],
         "the form's errors": LABELS,
-        "the endpoint": signature(Endpoints.decode).parameters,
-        "links": FIELDS.values(),
+        "the API": server.defaults_of(server.functions(server.build(story_model()))["decode"]),
+        "links": LINK_FIELDS.values(),
     }
     for name in SOLVER_PARAMETERS:
         assert [place for place, known in places.items() if name not in known] == [], name

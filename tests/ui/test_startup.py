@@ -1,12 +1,13 @@
 """The page opens quickly: no torch before it, bad flags told at once."""
 
+import json
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-import uuid
 from pathlib import Path
 from unittest import mock
 
@@ -15,22 +16,23 @@ import pytest
 
 import app
 import sbd_core
-from app import check_address, checked_port, load_while_serving
+from app import check_address, checked_port, checked_root_path, load_while_serving
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui.examples import recorded
 from ui.models import Models, model_of
-from ui.views.head import describe
+from ui.page import describe
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
 import sys
 from ui.models import Models, model_of
 lazy = model_of(None, "auto")
-from ui import page
-page.build(lazy)
+from ui import server
+page = server.build(lazy)
+page.held("index.html")
 print(lazy.is_done, sorted({"torch", "transformers", "plotly"} & sys.modules.keys()))
 """
 
@@ -80,10 +82,9 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
-        for link in ("prompt=x&strategy=ntp", "lanes=ntp&prompt=x"):
-            answer = opened(f"http://127.0.0.1:{port}", link, program, REFUSED)
-            assert "'model' has a damaged weights file" in answer
-            assert str(broken_model) not in answer
+        answer = decoded(f"http://127.0.0.1:{port}", program)
+        assert "'model' has a damaged weights file" in answer
+        assert str(broken_model) not in answer
         assert program.stderr is not None
         said = ""
         while not said.endswith("stop it with Ctrl-C.\n"):
@@ -96,15 +97,13 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     assert said.startswith(f"app.py: model: '{broken_model}"[:40])
 
 
-def test_a_link_in_the_first_seconds_is_decoded_and_ends_no_program():
+def test_a_decode_in_the_first_seconds_is_done_and_ends_no_program():
     port = free_port()
     words = [sys.executable, "app.py", "--port", str(port), "--device", "cpu"]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
-        link, words = "prompt=x&strategy=ntp", [*REFUSED, DECODED]
-        answer = opened(f"http://127.0.0.1:{port}", link, program, words)
-        assert not any(refused in answer for refused in REFUSED)
+        assert '\\"type\\":\\"end\\"' in decoded(f"http://127.0.0.1:{port}", program)
         assert program.poll() is None
     finally:
         program.kill()
@@ -151,38 +150,40 @@ def test_the_program_refuses_an_address_in_one_line(monkeypatch, capsys):
     assert said.count("\n") == 1
 
 
-REFUSED = ["cannot be decoded", "cannot be compared"]
-DECODED = r"\"type\":\"end\""
-"""Part of the last line of a run, as Gradio sends it."""
-
-
-def opened(url: str, link: str, program: "subprocess.Popen[str]", words: list[str]) -> str:
-    """Open a link as the page's script does; the line of the answer that holds one of the words."""
+def decoded(url: str, program: "subprocess.Popen[str]") -> str:
+    """Ask for a decode as the page's script does, as soon as there is a page; all that is said."""
     until = time.monotonic() + 120
-    while (config := page_config(url)) is None:
+    while (text := page_text(url)) is None:
         assert time.monotonic() < until
         assert program.poll() is None
         time.sleep(0.02)
-    handlers = {one["api_name"]: one["id"] for one in config["dependencies"]}
-    session = uuid.uuid4().hex[:12]
-    for name, data in (("loaded", []), ("linked", [None, ""])):
-        body = {"data": data, "fn_index": handlers[name], "session_hash": session}
-        address = f"{url}/gradio_api/queue/join?{link}"
-        httpx.post(address, json=body, timeout=120).raise_for_status()
-    address = f"{url}/gradio_api/queue/data?session_hash={session}"
-    with httpx.stream("GET", address, timeout=120) as stream:
-        for line in stream.iter_lines():
-            if any(word in line for word in words):
-                return line
-    raise AssertionError("no answer")
+    values = json.loads(re.search(r'id="sbd-values">(.*?)</script>', text, re.DOTALL)[1])
+    named = {**values["server"]["decode"], "prompt": "x", "strategy": "ntp"}
+    call = f"{url}/gradio_api/call/decode"
+    answer = httpx.post(call, json={"data": list(named.values())}, timeout=120)
+    return httpx.get(f"{call}/{answer.json()['event_id']}", timeout=120).text
 
 
-def page_config(url: str) -> dict | None:
-    """The page's parts, as soon as there is a page."""
+def page_text(url: str) -> str | None:
+    """The page, as soon as there is one."""
     try:
-        return httpx.get(f"{url}/config", timeout=120).json()
+        return httpx.get(url, timeout=120).text
     except httpx.TransportError:
         return None
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [("", ""), ("/", ""), ("/sbd", "/sbd"), ("/a/b/", "/a/b"), ("https://x.example/sbd/", "/sbd")],
+)
+def test_a_root_path_is_a_path_or_the_one_of_an_address(path, found):
+    assert checked_root_path(path) == found
+
+
+@pytest.mark.parametrize("path", ["/a b", '/"><script>', "/a//b", "sbd"])
+def test_a_root_path_that_is_none_is_refused_by_name(path):
+    with pytest.raises(ArgumentError, match="root_path: must be a path such as /sbd"):
+        checked_root_path(path)
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_every_forward_pass_runs_on_the_lent_gpu_and_the_page_shows_all_of_it(le
     session = Session(story_model(), is_public=True)
     news = list(session.decode(Form("p", max_new_tokens=128)))
     assert [update.message for update in news if update.is_error] == []
-    rows = [json.loads(line) for update in news for line in update.wire.splitlines()]
+    rows = [json.loads(line) for update in news for line in update.lines.splitlines()]
     texts = {row["lane"]: row["text"] for row in rows if row["type"] == "end"}
     assert texts == {"sbd": ANSWER, "ntp": ANSWER}
     assert len(lender.pids) == 2

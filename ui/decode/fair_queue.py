@@ -28,13 +28,12 @@ class QueueFull(SetBlockDecodingError):
 class Ticket:
     """A place in line.
 
-    client: network address of the visitor. session: id of the visitor's tab or program.
+    client: network address of the visitor.
     round: number of the round in which this place gets its turn; a client gets one turn per round.
     number: place in the order of arrival, counted from 1.
     """
 
     client: str
-    session: str
     round: int
     number: int
 
@@ -45,7 +44,6 @@ class FairQueue:
     max_turn_seconds: time after which a turn is ended, in case its visitor has vanished.
     max_wait_seconds: longest expected wait; a visitor who would wait longer is refused.
     max_places_each: most places that one client may hold.
-    max_places_of_session: most places that one session of a client may hold.
     """
 
     def __init__(
@@ -54,12 +52,10 @@ class FairQueue:
         max_wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
         max_places_each: int = MAX_PLACES,
-        max_places_of_session: int = MAX_PLACES,
     ) -> None:
         self._max_turn_seconds = max_turn_seconds
         self._max_wait_seconds = max_wait_seconds
         self._max_places_each = max_places_each
-        self._max_places_of_session = max_places_of_session
         self._clock = clock
         self._lock = threading.Condition()
         self._line: list[Ticket] = []  # in the order of turns; the first has its turn now
@@ -68,19 +64,17 @@ class FairQueue:
         self._round = 0  # of the last turn that began
         self._turn_began = 0.0
 
-    def join(self, client: str = "", session: str = "") -> Ticket:
+    def join(self, client: str = "") -> Ticket:
         """Take a place in line. Raises QueueFull if the client has too many or the line is full."""
         with self._lock:
             self._end_long_turn()
             theirs = [other for other in self._line if other.client == client]
             if len(theirs) >= self._max_places_each:
-                raise QueueFull(places_taken_text(self._max_places_each, "address"))
-            if sum(o.session == session for o in theirs) >= self._max_places_of_session:
-                raise QueueFull(places_taken_text(self._max_places_of_session, "tab"))
+                raise QueueFull(places_taken_text(self._max_places_each))
             # The round after the client's last place, but no earlier than the present turn's.
             self._num_joined += 1
             round_ = max([self._round, *(other.round for other in theirs)]) + 1
-            ticket = Ticket(client, session, round_, self._num_joined)
+            ticket = Ticket(client, round_, self._num_joined)
             place = sum(
                 other is self._line[0] or (other.round, other.number) < (round_, ticket.number)
                 for other in self._line
@@ -101,11 +95,11 @@ class FairQueue:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
-    def waits_for_own(self, ticket: object) -> bool:
-        """Whether the current turn belongs to the same session as the ticket."""
+    @property
+    def num_waiting(self) -> int:
+        """Number of places taken, with the one whose turn it is."""
         with self._lock:
-            session = ticket.session if isinstance(ticket, Ticket) else ""
-            return bool(session and self._line and self._line[0].session == session)
+            return len(self._line)
 
     def wait_for_move(self, ticket: object, seconds: float) -> None:
         """Wait at most `seconds` until the line moves; return at once if the ticket is first."""
@@ -145,9 +139,9 @@ class FairQueue:
                 self._begin_turn()
 
 
-def places_taken_text(num_places: int, whose: str) -> str:
-    """Message to a visitor who holds all places allowed. whose: the holder, "address" or "tab"."""
-    return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
+def places_taken_text(num_places: int) -> str:
+    """Message to a visitor whose address holds all places allowed."""
+    return f"{num_places} runs of your address are still in line here; wait for one of them."
 
 
 def line_full_text(num_ahead: int, seconds: float | None) -> str:

@@ -12,7 +12,6 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from sbd_core.solvers import SOLVERS, EntropyBound, make_solver, solver_parameters
-from sbd_core.tasks.sudoku import parse_puzzle, prompt_for, solutions
 from sbd_core.trace import Trace
 from ui.decode.fair_queue import MAX_PLACES
 
@@ -21,7 +20,6 @@ MAX_PROMPT_CHARACTERS = 2_000
 MAX_TYPED_CHARACTERS = 20_000
 """Capacity of a text box. It exceeds the prompt's limit, so a long prompt is refused, not cut."""
 MAX_NEW_TOKENS = 256
-MAX_TURNS = 40
 USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 12, "WebAssembly": 7}
 """Most rows of a forward pass of verify on the page, by what computes it; see docs/decoding.md."""
 MAX_LANES = 4
@@ -29,9 +27,7 @@ MAX_LANES = 4
 LABELS = {
     "model": "Model",
     "prompt": "Prompt",
-    "turns": "The conversation",
     "system": "System message",
-    "puzzle": "The puzzle",
     "template": "Answer with blanks",
     "strategy": "Strategy",
     "solver": "Solver",
@@ -49,6 +45,28 @@ LABELS = {
     "pinned offset": "A pin’s position",
 }
 
+LINK_FIELDS = {
+    "prompt": "prompt",
+    "system": "system",
+    "strategy": "strategy",
+    "solver": "solver",
+    "gamma": "gamma",
+    "tau": "tau",
+    "factor": "factor",
+    "k": "k",
+    "by": "by",
+    "block": "block_size",
+    "tokens": "max_new_tokens",
+    "seed": "seed",
+    "penalty": "repetition_penalty",
+    "max_rows": "max_rows",
+    "pins": "pinned",
+    "with": "model",
+}
+"""Names in the page's address, with the field of the form that each stands for."""
+LANES = "lanes"
+"""Name in the page's address of the lanes to compare."""
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -62,8 +80,7 @@ class Form:
     repetition_penalty: 0 or None takes the model's default.
     max_rows: most rows (input positions) of a forward pass of verify; 0 takes USUAL_ROWS.
     model: name of the model; "" takes the page's first model.
-    turns: conversation before the prompt, as [role, content] pairs.
-    system: system message, ignored if there are turns.
+    system: message to the model before the prompt.
     """
 
     prompt: Any
@@ -83,7 +100,6 @@ class Form:
     repetition_penalty: Any = None
     max_rows: Any = 0
     model: Any = ""
-    turns: Any = ()
     system: Any = ""
 
     @classmethod
@@ -110,7 +126,6 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         and 2 <= block_size <= MAX_SHOWN_BLOCK,
         max_new_tokens=_whole(form.max_new_tokens),
         seed=_whole(form.seed),
-        # Gradio sends 0 for an empty field.
         repetition_penalty=form.repetition_penalty or None,
         max_rows=_whole(form.max_rows) or MAX_ROWS,
         pinned=_pairs(form.pinned),
@@ -124,9 +139,8 @@ class Limits:
 
     max_run_seconds: longest wall-clock time of a run.
     max_places: most places in line for one network address.
-    max_places_of_session: most places in line for one tab or program.
-    may_fetch_model: whether visitors may make the server download a base model, and may decode in
-        their browser with a model that is not bundled.
+    is_public: whether strangers use the page: they decode in their browsers with bundled models
+        only, and see no folders of this machine.
     """
 
     max_prompt_characters: int = MAX_PROMPT_CHARACTERS
@@ -134,8 +148,7 @@ class Limits:
     max_new_tokens: int = MAX_NEW_TOKENS
     max_run_seconds: float = 300.0
     max_places: int = MAX_PLACES
-    max_places_of_session: int = MAX_PLACES
-    may_fetch_model: bool = True
+    is_public: bool = False
 
     def check_config(self, prompt: str, config: DecodeConfig) -> None:
         """Raise ArgumentError for too many characters in the prompt or too many new tokens."""
@@ -146,16 +159,12 @@ class Limits:
             rule = f"must be at most {self.max_new_tokens} tokens on this page"
             raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
 
-    def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
-        """Raise ArgumentError if a prompt has too many tokens.
-
-        has_turns: whether earlier turns are included; the error then names the conversation.
-        """
+    def check_prompt_tokens(self, num_tokens: int) -> None:
+        """Raise ArgumentError if a prompt has too many tokens."""
         if num_tokens > self.max_prompt_tokens:
-            rule = f"must be at most {self.max_prompt_tokens:,} tokens"
-            if has_turns:
-                rule += " with what is asked now (Start anew asks without what was said before)"
-            raise ArgumentError("turns" if has_turns else "prompt", rule, num_tokens)
+            raise ArgumentError(
+                "prompt", f"must be at most {self.max_prompt_tokens:,} tokens", num_tokens
+            )
 
 
 USUAL = Limits()
@@ -165,8 +174,7 @@ PUBLIC = Limits(
     max_new_tokens=128,
     max_run_seconds=30.0,
     max_places=4,
-    max_places_of_session=3,
-    may_fetch_model=False,
+    is_public=True,
 )
 
 
@@ -219,29 +227,17 @@ def lane_name(config: DecodeConfig) -> str:
 
 
 def prompt_of_form(form: Form, prompt: str) -> str | list[dict[str, str]]:
-    """The prompt as text, or as chat messages if the form has earlier turns or a system message.
+    """The prompt as text, or as chat messages if the form has a system message.
 
-    Raises ArgumentError for bad turns or a bad system message.
+    Raises ArgumentError for a bad system message.
     """
-    system = form.system or ""  # Gradio sends null for a box that is not on the page
+    system = form.system
     if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
         rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
         raise ArgumentError("system", rule, "")
-    turns = form.turns
-    if not turns and system.strip():
-        turns = [("system", system)]
-    if not turns:
+    if not system.strip():
         return prompt
-    is_fine = isinstance(turns, (list, tuple)) and len(turns) <= MAX_TURNS
-    if not is_fine or not all(
-        isinstance(turn, (list, tuple)) and len(turn) == 2 and all(isinstance(x, str) for x in turn)
-        for turn in turns
-    ):
-        raise ArgumentError("turns", f"must be at most {MAX_TURNS} roles and texts", "")
-    if sum(len(content) for _, content in turns) > MAX_TYPED_CHARACTERS:
-        rule = f"must have at most {MAX_TYPED_CHARACTERS:,} characters: start anew in the form"
-        raise ArgumentError("turns", rule, "")
-    said = [*turns, ("user", prompt)]
+    said = [("system", system), ("user", prompt)]
     return [{"role": role, "content": content} for role, content in said]
 
 
@@ -353,24 +349,3 @@ def message_of(error: SetBlockDecodingError) -> str:
     if error.value in ("", None):
         return f"{label} {error.rule}."
     return f"{label} {error.rule}; got {shown(error.value)}."
-
-
-MAX_PUZZLE_CHARACTERS = 100
-
-
-def puzzle_prompt(text: Any) -> str:
-    """Make the prompt for a 4x4 sudoku. Raises ArgumentError unless exactly one solution exists."""
-    if not isinstance(text, str) or len(text) > MAX_PUZZLE_CHARACTERS:
-        rule = f"must be a text of at most {MAX_PUZZLE_CHARACTERS} characters"
-        raise ArgumentError("puzzle", rule, text)
-    puzzle = parse_puzzle(text)
-    grids = solutions(puzzle)
-    if not grids:
-        rule = (
-            "is impossible: no grid keeps its digits with each row, column and box holding 1 to 4"
-        )
-        raise ArgumentError("puzzle", rule, puzzle)
-    if len(grids) > 1:
-        rule = f"has more than one solution, {grids[0]} and {grids[1]} among them; give more digits"
-        raise ArgumentError("puzzle", rule, puzzle)
-    return prompt_for(puzzle)

@@ -1,14 +1,15 @@
 """Runs visitors' decodes: checks the form, waits in line, yields forward passes as JSON lines.
 
 Turns every error of a run into one line of text. Only the visitor's browser keeps finished runs.
-Knows no Gradio and no tensors; ui.gradio_hooks makes a Client of each request to Gradio.
+Knows no Gradio and no tensors; ui.server makes a Client of each request.
 """
 
 import logging
 import time
+import traceback
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -23,7 +24,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK, RunLines
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
-from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
+from ui.decode.fair_queue import FairQueue
 from ui.decode.form import (
     PUBLIC,
     USUAL,
@@ -45,7 +46,7 @@ MAX_WAIT_SECONDS = 90.0
 MAX_PATIENCE_SECONDS = 180.0
 """Time in line after which a visitor is turned away."""
 SECONDS_BETWEEN_LOOKS = 0.2
-STOPPED_TEXT = "Stopped."
+SECONDS_BETWEEN_WAITING_UPDATES = 1.0
 LOADING_TEXT = "The model is loading; your decode starts by itself."
 FAILED_TEXT = "The decode failed inside the program; the log says where."
 
@@ -62,41 +63,13 @@ class Client:
 
     address: network address; all clients with the same address share their turns in line.
     is_listening: returns whether the client still reads updates; its run is stopped if not.
-    session: id that the tab or program chose for itself.
     """
 
     address: str = ""
     is_listening: Callable[[], bool] = lambda: True
-    session: str = ""
 
 
 LOCAL = Client()
-
-
-class Visit:
-    """State of one visitor of the page: which decodes are running, and whether to stop them."""
-
-    def __init__(self) -> None:
-        self._num_stops = 0
-        self._decodes: set[object] = set()
-
-    def __deepcopy__(self, memo: object) -> "Visit":
-        """Make a fresh visit; Gradio copies the initial value of a gr.State for each visitor."""
-        return Visit()
-
-    def stop(self) -> None:
-        """Stop all running decodes after their current forward pass."""
-        self._num_stops += 1
-
-    def watch(self) -> Callable[[], bool]:
-        """Return a function that says whether stop() was called after this call of watch()."""
-        before = self._num_stops
-        return lambda: self._num_stops != before
-
-    def is_decoding(self, decode: object, *, is_running: bool) -> bool:
-        """Record whether `decode` is running; return whether the visitor has any running decode."""
-        (self._decodes.add if is_running else self._decodes.discard)(decode)
-        return bool(self._decodes)
 
 
 @dataclass(slots=True, eq=False)
@@ -186,30 +159,33 @@ def _alone(lane: Lane, deadline: float) -> Iterator[tuple[Lane, StepEvent | None
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One message about a run to the page.
+    """One message about a run.
 
-    wire: JSON lines for the player, see sbd_core.run_lines.
+    lines: JSON lines for the player, see sbd_core.run_lines.
     message: text for the status line; "" clears it.
     num_ahead: number of runs that come before this one in line.
-    lane: the main lane in updates during or after its decode; None in other updates.
+    lanes: the lanes, the main one first, in updates during or after their decode; else ().
     """
 
-    wire: str = ""
+    lines: str = ""
     message: str = ""
     is_error: bool = False
     is_running: bool = True
     num_ahead: int = 0
-    lane: Lane | None = None
+    lanes: Sequence[Lane] = ()
 
 
 class Session:
-    """Runs the decodes of all visitors of a page, one visitor at a time, with shared models."""
+    """Runs the decodes of all visitors of a page, one visitor at a time, with shared models.
+
+    limits: the limits of a decode on this page.
+    """
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
     ) -> None:
         self.models = Models.of(models)
-        self._is_public = is_public
+        self.limits = PUBLIC if is_public else USUAL
         self._lent = {
             offer.name: lent(partial(self.model, offer.name), self.limits.max_run_seconds)
             for offer in self.models
@@ -219,48 +195,40 @@ class Session:
             self.limits.max_run_seconds + 10,
             MAX_WAIT_SECONDS,
             max_places_each=self.limits.max_places,
-            max_places_of_session=self.limits.max_places_of_session,
         )
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of a decode on this page."""
-        return PUBLIC if self._is_public else USUAL
 
     @property
     def busy_text(self) -> str:
         """The text of the status line during a decode."""
-        most = f", {self.limits.max_run_seconds:.0f} seconds at most" if self._is_public else ""
+        most = (
+            f", {self.limits.max_run_seconds:.0f} seconds at most" if self.limits.is_public else ""
+        )
         return f"Decoding{most} …"
 
     def model(self, name: object = "") -> SetBlockModel:
         """Wait until a model of the page is loaded, and return it. name: see Form.model."""
         return self.models.wanted(name).result()
 
-    def with_known_model(self, form: Form) -> Form:
-        """Return the form; a model that the page lacks is replaced by the page's first model."""
-        return replace(form, model=self.models.known(form.model))
-
-    def while_loading(self, name: object = "") -> Iterator[Update]:
+    def while_loading(self, name: object, client: Client = LOCAL) -> Iterator[Update]:
         """Begin to load a model, and yield updates until it is loaded. name: see Form.model.
 
-        Raises ArgumentError for an unknown model, ModelError for a model that is not downloaded.
+        Raises ArgumentError for an unknown model, ModelError for a model that is not here, and
+        SetBlockDecodingError if the client stops listening.
         """
         lazy = self.models.wanted(name)
+        told = 0.0
         while not lazy.wait(SECONDS_BETWEEN_LOOKS):
-            yield Update(message=LOADING_TEXT)
+            require_listener(client)
+            if time.monotonic() - told > SECONDS_BETWEEN_WAITING_UPDATES:
+                told = time.monotonic()
+                yield Update(message=LOADING_TEXT)
 
     def decode(
-        self,
-        form: Form,
-        visit: Visit | None = None,
-        client: Client = LOCAL,
-        *,
-        is_compared: bool = True,
-    ) -> Iterator[Update]:
+        self, form: Form, client: Client = LOCAL, *, is_compared: bool = False
+    ) -> Generator[Update, None, None]:
         """Decode a form's prompt and yield updates. Closing the generator ends the decode.
 
-        visit: state of the visitor; visit.stop() ends the decode. client: who asked.
+        client: who asked.
         is_compared: whether to decode the prompt by next-token prediction, too.
         """
         num_lanes = None if is_compared else 1
@@ -268,62 +236,59 @@ class Session:
         def make_lanes() -> list[Lane]:
             return self.open(form)[:num_lanes]
 
-        yield from self._updates([form.model], make_lanes, form.ask, visit, client, is_race=False)
+        yield from self._updates([form.model], make_lanes, form.ask, client, is_race=False)
 
-    def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
-        """Race lanes and yield updates for the page. forms: the lanes' forms by their names."""
+    def compare(
+        self, forms: Mapping[str, Form], client: Client = LOCAL
+    ) -> Generator[Update, None, None]:
+        """Decode lanes in turns and yield updates. forms: the lanes' forms by their names."""
 
         def make_lanes() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
 
         names = [form.model for form in forms.values()]
-        yield from self._updates(names, make_lanes, "", None, client, is_race=True)
+        yield from self._updates(names, make_lanes, "", client, is_race=True)
 
     def _updates(
         self,
         names: Sequence[object],
         make_lanes: Callable[[], list[Lane]],
         ask: object,
-        visit: Visit | None,
         client: Client,
         *,
         is_race: bool,
     ) -> Iterator[Update]:
-        """Wait in line and decode lanes; yield updates for the page, errors included.
+        """Wait in line and decode lanes; yield updates, errors included.
 
         names: names of the models to load. make_lanes: makes the lanes after the loading.
-        ask: see Form. visit, client: see decode(). is_race: see passes().
+        ask: see Form. client: see decode(). is_race: see passes().
         """
         ticket = None
         run_id = uuid.uuid4().hex[:8]
-        is_stopped = (visit or Visit()).watch()
         lanes: list[Lane] = []
         try:
             for name in names:
-                yield from self.while_loading(name)
+                yield from self.while_loading(name, client)
             lanes = make_lanes()
-            ticket = self.queue.join(client.address, client.session)
+            ticket = self.queue.join(client.address)
             yield from self.wait(ticket, client)
             known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
             rows = partial(self._lines, run_id, lanes, ask=known, is_race=is_race)
-            yield from self._run(rows, lanes[0], is_stopped, client)
+            yield from self._run(rows, lanes, client)
         except SetBlockDecodingError as error:
-            ahead = MAX_PLACES if isinstance(error, QueueFull) else 0
-            yield Update(
-                message=message_of(error), is_error=True, is_running=False, num_ahead=ahead
-            )
+            yield Update(message=message_of(error), is_error=True, is_running=False)
         except Exception as error:  # whatever broke, the page must say so
-            logger.exception("a decode failed")
+            logger.error("a decode failed:\n%s", where(error))
             text = FULL_TEXT if is_out_of_memory(error) else FAILED_TEXT
             yield Update(message=text, is_error=True, is_running=False)
         finally:
             for lane in lanes:
                 lane.close()
             self.queue.leave(ticket)
-        if is_stopped():
-            yield Update(message=STOPPED_TEXT, is_running=False)
 
-    def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | Update]:
+    def traces(
+        self, forms: Sequence[Form], client: Client = LOCAL
+    ) -> Generator[Trace | Update, None, None]:
         """Decode forms one after the other; yield each form's trace, and updates during its decode.
 
         Raises SetBlockDecodingError for a bad form, or if all forms together take too long.
@@ -332,9 +297,9 @@ class Session:
         lanes: list[Lane] = []
         try:
             for form in forms:
-                yield from self.while_loading(form.model)
+                yield from self.while_loading(form.model, client)
             lanes = [self.open(form)[0] for form in forms]
-            ticket = self.queue.join(client.address, client.session)
+            ticket = self.queue.join(client.address)
             yield from self.wait(ticket, client)
             deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
@@ -352,7 +317,7 @@ class Session:
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:
         """Wait in line; hold the turn in a `with` block. Raises QueueFull, and errors of wait()."""
-        ticket = self.queue.join(client.address, client.session)
+        ticket = self.queue.join(client.address)
         try:
             for _ in self.wait(ticket, client):
                 pass
@@ -376,7 +341,7 @@ class Session:
         blanks = template_pins(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
-        self.limits.check_prompt_tokens(len(prompt_ids), has_turns=bool(form.turns))
+        self.limits.check_prompt_tokens(len(prompt_ids))
         if config.block_size > MAX_SHOWN_BLOCK:
             rule = f"must be at most {MAX_SHOWN_BLOCK} positions on this page"
             raise ArgumentError("block_size", rule, config.block_size)
@@ -392,20 +357,20 @@ class Session:
         Raises SetBlockDecodingError after MAX_PATIENCE_SECONDS, or if the client stops listening.
         """
         deadline = time.monotonic() + MAX_PATIENCE_SECONDS
+        told, last = 0.0, 0
         while num_ahead := self.queue.num_ahead(ticket):
             if time.monotonic() > deadline:
                 raise SetBlockDecodingError("The model is busy; try again in a minute.")
             require_listener(client)
-            is_own = self.queue.waits_for_own(ticket)
-            yield Update(message=waiting_text(num_ahead, is_own=is_own), num_ahead=num_ahead)
+            # Gradio notices only at an update that a client has left.
+            is_due = time.monotonic() - told > SECONDS_BETWEEN_WAITING_UPDATES
+            if num_ahead != last or is_due:
+                told, last = time.monotonic(), num_ahead
+                yield Update(message=waiting_text(num_ahead), num_ahead=num_ahead)
             self.queue.wait_for_move(ticket, SECONDS_BETWEEN_LOOKS)
 
     def _run(
-        self,
-        rows: Callable[[float], Iterator[str]],
-        main: Lane,
-        is_stopped: Callable[[], bool],
-        client: Client,
+        self, rows: Callable[[float], Iterator[str]], lanes: Sequence[Lane], client: Client
     ) -> Iterator[Update]:
         """Yield updates with a run's JSON lines. rows: takes a deadline and makes the lines."""
         lines: list[str] = []
@@ -413,17 +378,15 @@ class Session:
         throttle = UpdateThrottle()
         is_awaited = True  # the first reveal of the main lane
         for line in rows(deadline):
-            if is_stopped():
-                return
             require_listener(client)
             lines.append(line)
-            is_there = is_awaited and main.has_revealed
+            is_there = is_awaited and lanes[0].has_revealed
             is_awaited = is_awaited and not is_there
             if throttle.is_due(is_awaited=is_there):
-                yield Update(wire="\n".join(lines), message=self.busy_text, lane=main)
+                yield Update("\n".join(lines), message=self.busy_text, lanes=lanes)
                 lines.clear()
         text = late_text(self.limits) if time.monotonic() > deadline else ""
-        yield Update(wire="\n".join(lines), message=text, is_running=False, lane=main)
+        yield Update("\n".join(lines), message=text, is_running=False, lanes=lanes)
 
     def _lines(
         self, run_id: str, lanes: list[Lane], deadline: float, *, ask: str, is_race: bool
@@ -493,13 +456,16 @@ def late_text(limits: Limits) -> str:
     return f"Stopped after {limits.max_run_seconds:.0f} seconds, this page’s limit."
 
 
-def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
-    """Tell a visitor their place in line. is_own: whether the visitor started the current run."""
-    if num_ahead == 1 and is_own:
-        return "Your other decode is still running: stop it in its view, or this one comes next."
+def waiting_text(num_ahead: int) -> str:
+    """Tell a visitor their place in line."""
     if num_ahead == 1:
         return "Another decode is before yours, which comes then by itself."
     return f"{num_ahead} decodes are before yours, which comes then by itself."
+
+
+def where(error: BaseException) -> str:
+    """The lines of code that raised an error, and its kind; no words, which may be a visitor's."""
+    return "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__
 
 
 SECONDS_BETWEEN_YIELDS = 0.125
@@ -538,17 +504,17 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
     plain = replace(form, strategy="ntp", pinned=(), template="")
-    traces = session.traces([form, plain] * NUM_TIMINGS, client)
     names = ["seconds", "ntpSeconds"] * NUM_TIMINGS
     try:
-        for trace in traces:
-            if isinstance(trace, Update):
-                continue
-            news[names.pop(0)].append(trace.seconds)
-            if len(names) % 2 == 0:
-                yield news
+        with closing(session.traces([form, plain] * NUM_TIMINGS, client)) as traces:
+            for trace in traces:
+                if isinstance(trace, Update):
+                    continue
+                news[names.pop(0)].append(trace.seconds)
+                if len(names) % 2 == 0:
+                    yield news
     except SetBlockDecodingError as error:
         yield {**news, "error": message_of(error)}
-    except Exception:  # whatever broke, the page must say so
-        logger.exception("a timing failed")
+    except Exception as error:  # whatever broke, the page must say so
+        logger.error("a timing failed:\n%s", where(error))
         yield {**news, "error": FAILED_TEXT}

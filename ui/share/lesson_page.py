@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sbd_core.errors import SetBlockDecodingError
+from sbd_core.files import ASSETS
 from sbd_core.replay import STYLES
-from ui.components import ASSETS, DIST
+from ui.page import DIST
 from ui.views.learn import lesson
 
 

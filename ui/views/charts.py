@@ -5,16 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import gradio as gr
 import msgspec
 
-from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.errors import ArgumentError
+from sbd_core.files import ASSETS
 from sbd_core.json_node import Amount
 from sbd_core.run_lines import wire_json
 from sbd_core.trace import Trace
-from ui.components import ASSETS, server_message, static_path, view
-from ui.decode.form import message_of
-from ui.gradio_hooks import QUICK, data_of
 from ui.share.trace_files import read_trace
 
 if TYPE_CHECKING:
@@ -47,6 +44,8 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
+LIBRARY_PATH = "vendor/plotly-cartesian.min.js"
+"""Path of LIBRARY below the page."""
 WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
 MAX_NAME = 100
@@ -54,22 +53,9 @@ MAX_MARKED = 12
 """Most runs of the reader in the chart of all solvers; the page sends the newest."""
 
 
-def charts_section() -> None:
-    """Add the charts, which are closed at first; while open, they show the run in the player."""
-    gr.set_static_paths([LIBRARY])
-    words = card_words()
-    section = view(
-        "charts", wire_json({"cards": words, "library": static_path(LIBRARY)}), "draw_charts"
-    )
-
-    def drawn(event: gr.EventData) -> str:
-        sent = data_of(event)
-        try:
-            return server_message(run=sent.get("run"), figures=figures_of(sent))
-        except SetBlockDecodingError as error:
-            return server_message(error=message_of(error))
-
-    section.draw_charts(drawn, None, section, **QUICK)
+def charts_value() -> str:
+    """The JSON of the charts, which are closed at first; while open, they show the player's run."""
+    return wire_json({"cards": card_words(), "library": LIBRARY_PATH})
 
 
 def card_words() -> list[dict[str, str]]:

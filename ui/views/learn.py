@@ -10,12 +10,12 @@ from math import inf, log
 from typing import Any
 
 from sbd_core.errors import TraceError
+from sbd_core.files import ASSETS
 from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.solvers import solver_parameters
 from sbd_core.trace import Trace
 from ui.best_settings import EVALUATION
-from ui.components import ASSETS, PROMPT_ID
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BLOCKS, LearnRuns, learn_runs, presets
 from ui.models import REAL_PRESETS
@@ -278,7 +278,7 @@ def plain(text: str) -> str:
 
 def setting() -> str:
     """The Learn view's JSON: the lesson, or the reason why there is none."""
-    form = {"prompt_id": PROMPT_ID, "gamma": DEFAULT_GAMMA}
+    form = {"gamma": DEFAULT_GAMMA}
     try:
         return wire_json({**form, "lesson": lesson()})
     except TraceError as error:

@@ -1,24 +1,16 @@
 """Runs that the page plays without decoding: recorded runs, and traces that visitors bring."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-import gradio as gr
-
-from sbd_core.errors import ArgumentError, SetBlockDecodingError, TraceError
+from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
 from ui import examples
-from ui.components import PROMPT_ID, Speaker, server_message
-from ui.decode.form import message_of, settings_of
 from ui.decode.verdict import verdicts_of
-from ui.gradio_hooks import QUICK, data_of
 from ui.models import BUNDLED
 from ui.share.trace_files import read_trace
-
-RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Decode to run it here."
 
 
 def replay(
@@ -54,7 +46,7 @@ def home_value() -> str:
         processor = examples.learn_runs().choices.processor
     except TraceError:
         processor = ""
-    return wire_json({"runs": runs, "processor": processor, "prompt_id": PROMPT_ID})
+    return wire_json({"runs": runs, "processor": processor})
 
 
 def gallery_value() -> str:
@@ -64,44 +56,10 @@ def gallery_value() -> str:
     return wire_json({"how": examples.HOW_CHOSEN, "runs": runs})
 
 
-def wire_sharing(
-    show: gr.HTML,
-    choosers: Sequence[gr.HTML],
-    messages: gr.HTML,
-    status: gr.HTML,
-    fields: Mapping[str, gr.components.Component],
-) -> None:
-    """Let the player show a trace that a visitor opens, or a recorded run that a visitor chooses.
+def lines_of_trace(text: object) -> str:
+    """Encode a trace that a visitor brings as lines for the player.
 
-    show: the player, whose event `give` carries a trace.
-    choosers: views whose event `choose_run` carries the name of a recorded run.
-    messages: the view that shows what is wrong with a trace. status: the status line.
-    fields: the form's fields by name; they get the settings of the chosen run.
+    Raises ArgumentError or TraceError, see read_trace().
     """
-
-    def given(event: gr.EventData) -> tuple[Any, str]:
-        try:
-            trace = read_trace(data_of(event).get("text"))
-        except SetBlockDecodingError as error:
-            return gr.skip(), server_message(error=message_of(error))
-        lines = replay(uuid.uuid4().hex[:8], {trace.strategy: trace}, is_decoded_here=False)
-        return lines, server_message(isShown=True)
-
-    def chosen(event: gr.EventData) -> tuple[Any, ...]:
-        choice, nothing = data_of(event), [gr.skip() for _ in fields]
-        name = choice.get("name")
-        try:
-            traces = examples.gallery_traces(name)
-        except SetBlockDecodingError as error:
-            return (gr.skip(), Speaker().say(message_of(error), is_error=True), *nothing)
-        about = next(item.sentence for item in examples.gallery() if item.name == name)
-        lines = replay(uuid.uuid4().hex[:8], traces, about=about)
-        settings = settings_of(next(iter(traces.values())))
-        if choice.get("is_typed"):  # the visitor may be changing it by now
-            del settings["prompt"]
-        values = [settings.get(name, gr.skip()) for name in fields]
-        return (lines, Speaker().say(RECORDED_TEXT, is_of_form=True), *values)
-
-    show.give(given, None, [show, messages], **QUICK)
-    for chooser in choosers:
-        chooser.choose_run(chosen, None, [show, status, *fields.values()], **QUICK)
+    trace = read_trace(text)
+    return replay(uuid.uuid4().hex[:8], {trace.strategy: trace}, is_decoded_here=False)

@@ -8,10 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
-
 from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.errors import ArgumentError, shown
+from sbd_core.files import ASSETS
 from sbd_core.json_node import json_of
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.roofline import (
@@ -24,10 +23,8 @@ from sbd_core.roofline import (
     widths,
 )
 from sbd_core.run_lines import wire_json
-from ui.components import ASSETS, server_message, static_path, view
 from ui.decode.form import message_of
-from ui.gradio_hooks import QUICK, data_of
-from ui.views.charts import LIBRARY, two_themes
+from ui.views.charts import LIBRARY_PATH, two_themes
 
 
 def time_words(seconds: float) -> str:
@@ -468,17 +465,9 @@ HINT = "Paste a config.json"
 FOLDER_HINT = f"{HINT}, or type the folder of a model"
 
 
-def roofline_section(*, may_name_folder: bool) -> None:
-    """Add the roofline view at the address #roofline. may_name_folder: see own_shape()."""
-    hint = FOLDER_HINT if may_name_folder else HINT
-    section = view("roofline", wire_json({**setting(), "ownHint": hint}), "calculate")
-
-    def calculated(event: gr.EventData) -> str:
-        sent = data_of(event)
-        shown = answer(sent, may_name_folder=may_name_folder)
-        return server_message(request=sent.get("number"), **shown)
-
-    section.calculate(calculated, None, section, **QUICK)
+def roofline_value(*, may_name_folder: bool) -> str:
+    """The JSON with which the view starts. may_name_folder: see own_shape()."""
+    return wire_json({**setting(), "ownHint": FOLDER_HINT if may_name_folder else HINT})
 
 
 def setting() -> dict[str, Any]:
@@ -488,7 +477,7 @@ def setting() -> dict[str, Any]:
     """
     own = {"key": OWN, "name": "A config of your own …"}
     return {
-        "library": static_path(LIBRARY),
+        "library": LIBRARY_PATH,
         "cards": cards(),
         "devices": [{"key": key, "name": device.name} for key, device in devices().items()],
         "models": [*({"key": key, "name": name} for key, (name, _) in models().items()), own],

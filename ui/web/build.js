@@ -7,7 +7,7 @@ import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
 /** Licences of the libraries in a bundle, which stand at its beginning. */
-const LICENCES = ["gifenc/LICENSE.md", "idb-keyval/LICENCE"];
+const LICENCES = ["gifenc/LICENSE.md"];
 const ENGINE_LICENCES = ["@huggingface/jinja/LICENSE", "@huggingface/tokenizers/LICENSE"];
 /** ONNX Runtime's build for browsers: its scripts are copied unchanged, its WebAssembly is compressed. */
 const RUNTIME = new URL("node_modules/onnxruntime-web/", import.meta.url);
@@ -39,14 +39,13 @@ const { version } = JSON.parse(await readFile(new URL("package.json", RUNTIME), 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
   "page.js": { entryPoints: ["page.ts"], format: "esm", banner },
-  // esbuild warns of import.meta, but only Gradio's part of the player uses it, which this bundle leaves out.
+  // esbuild warns of import.meta, which only the page's part of the player uses.
   "replay.js": {
     entryPoints: ["replay.ts"],
     format: "iife",
     banner,
     logOverride: { "empty-import-meta": "silent" },
   },
-  "site.js": { entryPoints: ["site.ts"], format: "esm", banner },
   "sw.js": { entryPoints: ["service_worker.ts"], format: "iife" },
   "engine.js": {
     entryPoints: ["engine/worker.ts"],
@@ -55,21 +54,6 @@ const BUNDLES = {
     define: { RUNTIME_VERSION: JSON.stringify(version) },
   },
   "learn.js": { entryPoints: ["learn/exported.ts"], format: "iife" },
-  // Gradio calls this bundle as a function of an event's inputs.
-  "saved_runs_flag.js": {
-    entryPoints: ["saved_runs_flag.ts"],
-    format: "iife",
-    globalName: "sbd",
-    banner: { js: "() => {" },
-    footer: { js: "return sbd.savedRunsFlag();}" },
-  },
-  // Gradio evaluates this bundle as the body of a function whose parameters the footer names.
-  "stub.js": {
-    entryPoints: ["stub.ts"],
-    format: "iife",
-    globalName: "sbd",
-    footer: { js: "sbd.begin({element,props,trigger,watch});" },
-  },
 };
 
 /** The content of each file of assets/dist, before compression. @type {Record<string, Uint8Array>} */

@@ -2,14 +2,15 @@
 // is in view. Open charts follow the run that the player shows; closed ones request nothing from the server.
 
 import { failureWords } from "./core/numbers.ts";
+import type { Run } from "./core/run.ts";
 import { traceText } from "./core/trace.ts";
 import { decodingWords } from "./core/words.ts";
 import { find, make, makeToggle } from "./dom/elements.ts";
-import { fileAddress } from "./dom/gradio.ts";
+import { pageAddress } from "./dom/page.ts";
 import { isDarkPage, onScheme } from "./dom/screen.ts";
 import { makeTermNote, makeUnfoldButton, withTerms } from "./dom/terms.ts";
 import { onViewChange, playerOf } from "./dom/views.ts";
-import type { Mount, Trigger } from "./stub.ts";
+import { askServer } from "./server.ts";
 
 /** Return a copy of `old` with changes, nested as `old` is; changes to a list have its indices as keys. */
 export function withChanges(old: any, changes: any): any {
@@ -179,7 +180,6 @@ export class ChartCards {
 }
 
 type Setting = { cards: CardWords[]; library: string };
-type Answer = { run?: string; figures?: Figure[]; error?: string };
 /** a run in the chart of solvers. rate: tokens per forward pass; right: the verdict on its answer, null for none */
 type Mark = { name: string; rate: number; right: boolean | null };
 
@@ -204,9 +204,8 @@ class ChartSection {
   constructor(
     readonly root: HTMLElement,
     readonly setting: Setting,
-    readonly trigger: Trigger,
   ) {
-    this.library = makeLibrary(fileAddress(setting.library));
+    this.library = makeLibrary(pageAddress(setting.library));
     this.status = make("p", "sbd-charts-status", { role: "status" });
     this.bar = makeToggle("Charts", () => this.toggleOpen());
     find(root, ".sbd-charts-bar").replaceChildren(this.bar, this.status);
@@ -263,7 +262,7 @@ class ChartSection {
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
     if (!run.isComplete) return;
     const marks = [...this.marks.values()].slice(-MAX_MARKED);
-    this.trigger("draw_charts", { run: run.id, trace: traceText(run), marks });
+    void this.ask(run, marks);
   }
 
   /** Request the charts again, as the chart of solvers has other runs to mark. */
@@ -272,18 +271,19 @@ class ChartSection {
     this.request();
   }
 
-  async take({ run, figures, error }: Answer) {
-    if (!this.isOpen || !this.cards) return;
-    const shown = playerOf(document)?.run;
-    if (error) this.say(error, true);
-    if (error || !figures || this.requestedRun !== run) return;
+  /** Have the server draw the charts of a run, and show them unless others were requested since. */
+  async ask(run: Run, marks: Mark[]) {
+    const isCurrent = () => this.isOpen && this.cards !== null && this.requestedRun === run.id;
     try {
-      this.cards.setWords(wordsFor(this.setting.cards, shown?.strategy ?? ""));
-      await this.cards.show(figures, shown?.fileStem ?? "");
+      const sent = { trace: traceText(run), marks };
+      const { figures }: { figures: Figure[] } = await askServer("charts", sent);
+      if (!this.cards || !isCurrent()) return;
+      this.cards.setWords(wordsFor(this.setting.cards, run.strategy));
+      await this.cards.show(figures, run.fileStem);
       delete this.root.dataset.isOld;
       this.say(OPEN_WORDS);
     } catch (failure) {
-      this.fail(failure);
+      if (isCurrent()) this.fail(failure);
     }
   }
 
@@ -293,8 +293,8 @@ class ChartSection {
   }
 }
 
-export const mountCharts: Mount = ({ element, value, trigger, signal }) => {
-  const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
+export function mountCharts(element: HTMLElement, value: string, signal: AbortSignal) {
+  const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value));
   makeTermNote(section.root, signal);
   const follow = () => {
     section.addMark();
@@ -310,5 +310,4 @@ export const mountCharts: Mount = ({ element, value, trigger, signal }) => {
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", onCompared, { signal });
   onScheme(() => section.cards?.drawAll().catch((failure) => section.fail(failure)), signal);
-  return (text) => section.take(JSON.parse(text));
-};
+}

@@ -1,41 +1,24 @@
-// Says in one line of text whether Decode runs on the server or in this browser, and how fast; a button switches.
-// Also moves a decode to this browser when many visitors wait or the server does not answer.
+// The choice where Decode runs, on the server or in this browser, as a line of text with a button; says how fast, too.
+// A page without a server has no choice.
 
 import constants from "./constants.json" with { type: "json" };
-import { elementOf, find, make, setText } from "./dom/elements.ts";
-import { decodeButtons, fileAddress, rootAddress } from "./dom/gradio.ts";
+import { find, make, setText } from "./dom/elements.ts";
+import { pageAddress } from "./dom/page.ts";
 import { storedName } from "./dom/stored_names.ts";
 import { makeTermNote, question } from "./dom/terms.ts";
-import { currentView, playerOf } from "./dom/views.ts";
+import { playerOf } from "./dom/views.ts";
 import { findStores } from "./engine/files.ts";
 import { findAdapter } from "./engine/runtime.ts";
-import type { Form } from "./engine/session.ts";
 import type { Job, Source } from "./engine/worker.ts";
-import { readForm } from "./form/fields.ts";
-import { onNumAhead, sayStatus } from "./form/status.ts";
+import { sayStatus } from "./form/status.ts";
 import { showBrowserModel } from "./head.ts";
-import { Decoder, inBrowser, onSettled } from "./in_browser.ts";
-import { isOffered } from "./models.ts";
-import { savedRunsFlag } from "./saved_runs_flag.ts";
-import { formOfAddress, queryOfAddress, replaceAddress } from "./share/permalink.ts";
-import type { Mount } from "./stub.ts";
-
-/** An exported model. base: the path of its folder; bytes: the size of its download. */
-type Exported = { name: string; base: string; bytes: number };
-/**
- * The page's model and the engine's script. is_only: whether the page is static, without a server; paths then start
- * from the page. models: all models of a static page that has several; the first is the page's model.
- */
-type Setting = Exported & {
-  script: string;
-  is_only?: boolean;
-  models?: (Exported & { title: string })[];
-};
+import { Decoder, onSettled } from "./in_browser.ts";
+import { hearNews, setPlace } from "./jobs.ts";
+import { currentModel, isOffered, type Model, onModels } from "./models.ts";
+import { type Functions, ServerEngine } from "./server.ts";
+import { queryOfAddress, replaceAddress } from "./share/permalink.ts";
 
 const NOTHING_STORED = { stores: [], isWhole: false };
-const MAX_AHEAD = 2;
-const ANSWER_MS = 2500;
-const WARM_AFTER_MS = 5000;
 /** The largest model that is downloaded before the visitor asks for it. */
 const MAX_UNREQUESTED_BYTES = 20_000_000;
 const REMOVE = "Delete the model from this browser";
@@ -45,8 +28,8 @@ const ROUNDED =
   "A browser holds this model’s weights in 8 bits, a server perhaps in more: so its words may differ from the " +
   "server’s. Verify keeps those of next-token prediction in the same browser.";
 const LINKED = "The model of this link is not in your browser yet: press Decode.";
-const LONG_LINE = "The line is long, so your browser decodes.";
 const ALONE = "Open this page on its own to decode with more threads";
+const SCRIPT = "dist/engine.js";
 
 /** Engines by their names in the address; undefined lets the worker choose. */
 const ENGINES: Record<string, Source["engine"]> = {
@@ -54,15 +37,6 @@ const ENGINES: Record<string, Source["engine"]> = {
   gpu: "webgpu",
   processor: "wasm",
 };
-
-/** Return the addresses of the engine's script and of the model. */
-function addressesOf({ is_only: isStatic = false, name, script, base }: Setting) {
-  const own = sourceOf(name, (isStatic ? pageAddress : rootAddress)(base));
-  return {
-    script: (isStatic ? pageAddress : fileAddress)(script),
-    source: modelInAddress(isStatic) ?? own,
-  };
-}
 
 /**
  * Return a model with the engine in the address.
@@ -88,17 +62,12 @@ function engineInAddress() {
  * Return the exported model that ?model= in the address names, on any host that lets this page read it; null for
  * none. On a page with a server the address must also have ?engine=, as the server decodes with its own model.
  */
-function modelInAddress(isStatic: boolean): Source | null {
+function modelInAddress(hasServer: boolean): Source | null {
   const address = queryOfAddress().get("model");
-  if (!address || !(isStatic || engineInAddress())) return null;
+  if (!address || (hasServer && !engineInAddress())) return null;
   const path = address.endsWith("/") ? address : `${address}/`;
   const base = pageAddress(URL.canParse(path, document.baseURI) ? path : "no-model/");
   return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base, base);
-}
-
-/** Return the full address of a path that starts from this page. */
-function pageAddress(path: string) {
-  return new URL(path, document.baseURI).href;
 }
 
 /** Format a number in millions. */
@@ -111,45 +80,44 @@ function formatMegabytes(bytes: number) {
   return `${formatMillions(bytes)} MB`;
 }
 
-/** Keep an event from the rest of the page. */
-function preventAll(event: Event) {
-  event.stopPropagation();
-  event.preventDefault();
-}
-
-class EngineChoice {
-  setting: Setting;
+export class EngineChoice {
+  server: ServerEngine | null;
+  decoder: Decoder;
+  /** Whether new decodes run in this browser. */
+  isInBrowser: boolean;
+  /** The model for this browser; null where there is none, or before the page has begun. */
+  model: Model | null = null;
   words: HTMLSpanElement;
   button: HTMLButtonElement;
   bar: HTMLProgressElement;
   deleteButton: HTMLButtonElement;
-  bench: HTMLPreElement;
   wordsQuestion: HTMLElement;
-  decoder: Decoder;
-  /** The server's last decode, which this browser may take over; null for none. */
-  serverForm: Form | null = null;
-  isWarming = false;
   /** Whether this browser can decode on a GPU. */
   hasGpu = false;
   /** What this browser has stored of the model: caches, and whether one is complete. */
   stored: { stores: string[]; isWhole: boolean } = NOTHING_STORED;
   /** Where Decode runs, in words, and the speed of the last run there. */
-  speed: { who: string; words: string };
+  speed = { who: "", words: "" };
   /** Ids of the complete runs seen so far. */
   ended: Set<string> = new Set();
 
+  /** @param functions of the server; null for a page without one */
   constructor(
     readonly root: HTMLElement,
-    setting: Setting,
+    functions: Functions | null,
     signal: AbortSignal,
   ) {
-    this.setting = setting;
+    this.server = functions && new ServerEngine(functions, hearNews);
+    this.isInBrowser = this.server === null || engineInAddress() !== "";
+    const source = modelInAddress(this.server !== null) ?? sourceOf("", "");
+    const addresses = { script: pageAddress(SCRIPT), source };
+    this.decoder = new Decoder(addresses, hearNews, () => this.draw());
     this.words = make("span", "sbd-engine-choice-words", { role: "status" });
-    this.button = make("button", "sbd-engine-choice-do");
+    this.button = make("button", "sbd-engine-choice-do", () => this.press());
     // In a frame that cannot share memory the engine has only one thread.
     const isFramed = window.top !== window.self && !window.crossOriginIsolated;
     const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
-    alone.hidden = !(isFramed && setting.is_only);
+    alone.hidden = !isFramed || this.server !== null;
     this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
     this.deleteButton = make(
       "button",
@@ -157,59 +125,56 @@ class EngineChoice {
       REMOVE,
       () => void this.deleteModel(),
     );
-    this.bench = make("pre", "sbd-engine-choice-bench");
     this.wordsQuestion = question("its words", ROUNDED);
-    const acts = [this.button, this.deleteButton, alone, this.bench];
     const note = makeTermNote(root, signal);
+    const acts = [this.button, this.deleteButton, alone];
     root.replaceChildren(this.words, this.wordsQuestion, this.bar, ...acts, note);
-    this.decoder = new Decoder(addressesOf(setting), () => this.draw(), setting.is_only ?? false);
-    this.speed = { who: "", words: "" };
-    this.button.addEventListener("click", () => {
-      if (this.setting.is_only && this.decoder.state === "coming") this.decoder.cancel();
-      else this.toggle();
-      void this.inspectBrowser();
-    });
-    inBrowser.take = (job) => {
-      const isTaken = !this.isForServer(job) && this.decoder.take(job);
-      if (!isTaken && job.kind === "decode") this.watchServer(job.form);
-      return isTaken;
-    };
-    inBrowser.isOn = () => this.decoder.isOn;
-    inBrowser.choose = (name) => {
-      const model = setting.models?.find((each) => each.name === name);
-      if (!model || storePrefixOf(name) === this.decoder.engine.addresses.source.storePrefix)
-        return;
-      this.setting = { ...this.setting, ...model };
-      this.stored = NOTHING_STORED;
-      this.decoder.use(sourceOf(name, pageAddress(model.base)));
-      void this.followAddress();
-      void this.inspectBrowser();
-    };
+    onModels(() => this.follow(), signal);
     onSettled(() => void this.inspectBrowser(), signal);
-    onNumAhead((count) => void (count > MAX_AHEAD && this.takeOver(LONG_LINE)), signal);
     document.addEventListener("sbd-run", () => this.showSpeed(), { signal });
-    document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
-    document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
-    signal.addEventListener("abort", () => {
-      this.decoder.engine.end();
-      [inBrowser.take, inBrowser.isOn, inBrowser.choose] = [null, null, null];
-    });
+    signal.addEventListener("abort", () => this.decoder.engine.end());
+    setPlace({ take: (job) => this.take(job) });
+    this.follow();
+  }
+
+  /** Do a job where the visitor wants it, but for one with a model that only the server has. */
+  take(job: Job) {
+    const wanted = "form" in job ? String(job.form.model ?? "") : "";
+    const isOther = isOffered(wanted) && wanted !== this.model?.name;
+    if (this.server && (!this.isInBrowser || !this.model || isOther)) this.server.take(job);
+    else this.decoder.take(job);
+  }
+
+  /** Use the model that the visitor has chosen. */
+  follow() {
+    const model = currentModel();
+    const next = model?.export ? model : null;
+    const isSame =
+      next?.name === this.model?.name && next?.export?.base === this.model?.export?.base;
+    const had = this.model !== null;
+    this.model = next;
+    this.root.hidden = !next;
+    if (isSame || !next?.export) return;
+    this.stored = NOTHING_STORED;
+    if (had && this.server) this.isInBrowser = false;
+    if (had || !modelInAddress(this.server !== null))
+      this.decoder.use(sourceOf(next.name, pageAddress(next.export.base)));
     this.draw();
     void this.inspectBrowser();
+    if (had && this.isInBrowser) void this.warm();
   }
 
   /** Find out whether this browser has a GPU, and what it has stored of the model. */
   async inspectBrowser() {
+    if (!this.model) return;
     this.hasGpu = (await findAdapter(engineInAddress() === "gpu")) !== null;
-    this.stored = await findStores(storePrefixOf(this.setting.name));
+    this.stored = await findStores(storePrefixOf(this.model.name));
     this.draw();
   }
 
   async deleteModel() {
     this.decoder.cancel();
-    const address = new URL(window.location.href);
-    address.searchParams.delete("engine"); // otherwise a reload would fetch the model again
-    if (!this.setting.is_only) replaceAddress(address);
+    if (this.server) this.choose(false); // otherwise a reload would fetch the model again
     for (const name of this.stored.stores) await caches.delete(name);
     await this.inspectBrowser();
     sayStatus("The model was deleted from this browser.");
@@ -217,52 +182,55 @@ class EngineChoice {
 
   /** Show where Decode runs, what the model needs, and what the buttons do now. */
   draw() {
-    const { state, isOn, ready, engine, bench } = this.decoder;
-    const { is_only: isStatic, name, bytes } = this.setting;
+    const { name, export: files } = this.model ?? {};
+    if (!files) return;
+    const { bytes } = files;
+    const { decoder, isInBrowser } = this;
+    const { state, ready, engine } = decoder;
     const { stores, isWhole } = this.stored;
     const { source } = engine.addresses;
-    const isOther = source.storePrefix !== storePrefixOf(name);
+    const isOther = source.name !== name;
     const isLarge = bytes > MAX_UNREQUESTED_BYTES;
-    const isComing = state === "coming";
+    const isComing = isInBrowser && state === "coming";
     const isFetched = !isOther && engine.bytes >= bytes;
     const size = formatMegabytes(bytes);
     const memory = Math.round((bytes * constants.memoryOfDownload) / 1e7) * 10;
     const taken = isLarge ? `${size}, about ${memory} MB of memory` : size;
     const first = isWhole ? "loads the model" : `fetches the model first, ${taken},`;
     const waits = `Decode ${first} and then runs in your browser`;
-    const elsewhere = isStatic ? waits : "Decode runs on the server";
     const amount = isOther
       ? formatMegabytes(engine.bytes)
       : `${formatMillions(engine.bytes)} of ${size}`;
     const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
-    const { gpu = "", why = "", canStore = true } = (state === "on" && ready) || {};
+    const { gpu = "", why = "", canStore = true } = (isInBrowser && state === "on" && ready) || {};
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
-    const who = {
-      off: elsewhere,
+    const here = {
+      off: waits,
       coming: isFetched ? PREPARING : loading,
       on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}`,
-      failed: elsewhere,
+      failed: waits,
     }[state];
+    const who = isInBrowser ? here : "Decode runs on the server";
     if (this.speed.who !== who) this.speed = { who, words: "" };
     const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean);
     const more = notes.length ? `. ${notes.join(" ")}` : "";
     setText(this.words, `${who}${this.speed.words}${more}`);
-    this.words.dataset.state = state;
+    this.words.dataset.state = isInBrowser ? state : "off";
     this.bar.hidden = !isComing || isOther || isFetched;
     this.bar.max = bytes;
     this.bar.value = engine.bytes;
     this.deleteButton.hidden = !(isLarge && stores.length) || isComing;
-    this.wordsQuestion.hidden = !(isLarge && state === "on");
-    setText(this.bench, bench);
+    this.wordsQuestion.hidden = !(isLarge && isInBrowser && state === "on");
     const parameters = `${formatMillions(ready?.numParameters ?? 0)} M parameters`;
-    showBrowserModel(isOn && ready ? `${ready.name} · ${parameters} · in your browser` : "");
-    const offers = isLarge && this.hasGpu && !isComing && state !== "on";
+    const isHere = isInBrowser && ready !== null;
+    showBrowserModel(isHere ? `${ready.name} · ${parameters} · in your browser` : "");
+    const offersGpu = isLarge && this.hasGpu && !isComing && !(isInBrowser && state === "on");
     const once = isWhole ? "" : `, a download of ${taken}`;
     const useBrowser = `Use your browser${isLarge ? once : ""}`;
-    const offered = offers ? `Run it on your own GPU${once}` : useBrowser;
-    const instead = isComing ? "Cancel" : "Use the server";
-    setText(this.button, isComing || (isOn && !isStatic) ? instead : offered);
-    this.button.hidden = isStatic === true && !isComing && !offers;
+    const offer = offersGpu ? `Run it on your own GPU${once}` : useBrowser;
+    const isBack = this.server !== null && isInBrowser;
+    setText(this.button, isComing ? "Cancel" : isBack ? "Use the server" : offer);
+    this.button.hidden = this.server === null && !isComing && !offersGpu;
   }
 
   /** Show the speed of the player's run once it is complete. */
@@ -271,154 +239,60 @@ class EngineChoice {
     if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
     this.ended.add(run.id);
     const { seconds, wholeTokens } = run.numbersAt(run.main.lastPass);
-    if (!seconds || !wholeTokens || run.isOfBrowser !== this.decoder.isOn) return;
+    if (!seconds || !wholeTokens || run.isOfBrowser !== this.isInBrowser) return;
     const speed = wholeTokens / seconds;
     this.speed.words = `, ${speed.toPrecision(speed < 100 ? 2 : 3)} tokens a second`;
     this.draw();
   }
 
-  /** Switch between the server and this browser. */
-  toggle() {
+  /** Switch between the server and this browser, or cancel a download. */
+  press() {
+    if (this.server) this.choose(!this.isInBrowser);
+    else if (this.decoder.state === "coming") this.decoder.cancel();
+    else void this.decoder.turnOn();
+    void this.inspectBrowser();
+  }
+
+  /** Let new decodes run in this browser, or on the server. */
+  choose(isInBrowser: boolean) {
     const { decoder } = this;
+    this.isInBrowser = isInBrowser;
     const address = new URL(window.location.href);
-    if (decoder.isOn && !this.setting.is_only) {
-      decoder.turnOff();
-      address.searchParams.delete("engine");
-    } else {
+    if (isInBrowser) {
       void navigator.storage?.persist?.().catch(() => false);
       void decoder.turnOn();
-      if (!this.setting.is_only) address.searchParams.set("engine", "browser");
+      address.searchParams.set("engine", "browser");
+    } else {
+      if (decoder.state === "coming") decoder.cancel();
+      else decoder.stop();
+      address.searchParams.delete("engine");
     }
     replaceAddress(address);
+    this.draw();
   }
 
-  /** Handle a click on Decode or Stop, which must not reach the server while this browser decodes. */
-  click(event: Event) {
-    const button = elementOf(event)?.closest("button");
-    const [go, stop] = decodeButtons();
-    if (button && button === go) this.go(event);
-    else if (button && button === stop && this.decoder.isOn && this.decoder.isBusy) {
-      preventAll(event);
-      this.decoder.stop();
-    }
+  /** Load the model before the visitor decodes, if it is small or was stored. */
+  async warm() {
+    const isSmall = (this.model?.export?.bytes ?? 0) <= MAX_UNREQUESTED_BYTES;
+    if (isSmall || (await findStores(storePrefixOf(this.model?.name ?? ""))).isWhole)
+      void this.decoder.turnOn();
   }
 
-  /** Handle Shift+Enter, which sends the prompt. */
-  press(event: KeyboardEvent) {
-    if (event.key !== "Enter" || !event.shiftKey || currentView() === "compare") return;
-    if (elementOf(event)?.closest("#sbd-prompt-box")) this.go(event);
-  }
-
-  /** Decode here, or watch whether the server does. */
-  go(event: Event) {
-    if (!this.decoder.isOn) return this.watchServer(readForm());
-    preventAll(event);
-    if (!this.decoder.isBusy) this.decoder.take({ kind: "decode", form: readForm() });
-  }
-
-  /**
-   * Check that the server answers a decode, and load a small model in case it does not.
-   * @param form the decode that the server was asked for
-   */
-  watchServer(form: Form) {
-    if (this.root.hidden) return;
-    this.serverForm = form;
-    void this.checkServer(form);
-    const isThrifty = Reflect.get(navigator, "connection")?.saveData === true;
-    if (this.isWarming || isThrifty || this.setting.bytes > MAX_UNREQUESTED_BYTES) return;
-    this.isWarming = true;
-    setTimeout(() => {
-      // The visitor did not ask for this, so a failure is not shown.
-      if (this.decoder.state === "off") this.decoder.engine.load().catch(() => {});
-    }, WARM_AFTER_MS);
-  }
-
-  /** Take over if the server does not answer. @param form the decode that it was asked for */
-  async checkServer(form: Form) {
-    try {
-      const signal = AbortSignal.timeout(ANSWER_MS);
-      await fetch(this.decoder.engine.addresses.script, {
-        method: "HEAD",
-        cache: "no-store",
-        signal,
-      });
-    } catch (error) {
-      // After a timeout the server may still answer; after any other error it will not.
-      const isSlow = error instanceof DOMException && error.name === "TimeoutError";
-      if (!isSlow && this.serverForm === form)
-        void this.takeOver("The server does not answer, so your browser decodes.");
-    }
-  }
-
-  /** Decode here what the server was asked for. @param words tell the visitor why */
-  async takeOver(words: string) {
-    const { serverForm, decoder } = this;
-    if (!serverForm || decoder.isOn || decoder.state === "failed") return;
-    // A large model is only downloaded when the visitor asks for it.
-    if (this.setting.bytes > MAX_UNREQUESTED_BYTES && !decoder.ready) return;
-    this.serverForm = null;
-    if (!(await decoder.turnOn())) return;
-    const [, stop] = decodeButtons();
-    if (stop && !stop.disabled) stop.click();
-    decoder.take({ kind: "decode", form: serverForm });
-    sayStatus(words);
-  }
-
-  /** Whether a job is for a model that only the server has. */
-  isForServer(job: Job) {
-    const model = job.kind === "decode" ? String(job.form.model ?? "") : "";
-    return this.root.hidden || (isOffered(model) && model !== this.setting.name);
-  }
-
-  /**
-   * Use the model that the visitor has chosen.
-   * @param setting null for a model that browsers cannot decode with
-   */
-  offer(setting: Setting | null) {
-    this.root.hidden = !setting;
-    const isOther = setting?.name !== this.setting.name || setting.base !== this.setting.base;
-    if (!isOther) return;
-    this.serverForm = null;
-    if (this.decoder.isOn) this.toggle();
-    if (!setting) return;
-    this.setting = setting;
-    this.decoder.use(addressesOf(setting).source);
-  }
-
-  /** Do what the address asks for: its decode, unless the tab has stored its runs, or a measurement. */
-  async followAddress() {
-    const { decoder, setting } = this;
-    if (!engineInAddress() && !setting.is_only) return;
-    if (window.location.hash === "#bench") {
-      if (await decoder.turnOn()) decoder.engine.send({ kind: "bench" });
-      return;
-    }
-    const query = queryOfAddress();
-    const asksForDecode = query.has("prompt") && !query.has("lanes") && !savedRunsFlag()[1];
-    const isSmall = setting.bytes <= MAX_UNREQUESTED_BYTES;
-    if (!isSmall && !(await findStores(storePrefixOf(setting.name))).isWhole) {
-      if (asksForDecode) sayStatus(LINKED);
-    } else if (asksForDecode) {
-      decoder.state = "coming";
-      decoder.take({ kind: "decode", form: formOfAddress() });
-    } else if (!setting.is_only || isSmall) {
-      void decoder.turnOn();
-    }
+  /** Whether a link's decode would first download much that the visitor did not ask for; says so. */
+  async refusesLink() {
+    if (!this.isInBrowser || !this.model?.export) return false;
+    const isSmall = this.model.export.bytes <= MAX_UNREQUESTED_BYTES;
+    if (isSmall || (await findStores(storePrefixOf(this.model.name))).isWhole) return false;
+    sayStatus(LINKED);
+    return true;
   }
 }
 
-export const mountEngineChoice: Mount = ({ element, value, signal }) => {
-  const root = find(element, ".sbd-engine-choice");
-  let view: EngineChoice | null = null;
-  /** @param text a Setting as JSON; "" while browsers cannot decode with the model */
-  const take = (text: string) => {
-    const setting: Setting | null = text ? JSON.parse(text) : null;
-    if (view) view.offer(setting);
-    else if (setting) {
-      view = new EngineChoice(root, setting, signal);
-      void view.followAddress();
-    }
-  };
-  take(value);
-  return take;
-};
+/** Mount the choice. @param functions of the server; null for a page without one */
+export function mountEngineChoice(
+  element: HTMLElement,
+  functions: Functions | null,
+  signal: AbortSignal,
+) {
+  return new EngineChoice(find(element, ".sbd-engine-choice"), functions, signal);
+}

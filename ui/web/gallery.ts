@@ -2,7 +2,7 @@
 
 import { find, make, makeSvg } from "./dom/elements.ts";
 import { scrollBehavior } from "./dom/screen.ts";
-import type { Mount, Trigger } from "./stub.ts";
+import { chooseRecording } from "./recordings.ts";
 
 interface Recorded {
   name: string;
@@ -33,20 +33,20 @@ function makeThumbnail({ passes }: Recorded) {
   return picture;
 }
 
-function makeCard(run: Recorded, trigger: Trigger) {
+function makeCard(run: Recorded) {
   const { name, title, sentence } = run;
   const words = [make("strong", "", title), make("span", "", sentence)];
   return make("button", "sbd-gallery-card", makeThumbnail(run), ...words, () => {
-    trigger("choose_run", { name });
+    void chooseRecording(name);
     scrollTo({ top: 0, behavior: scrollBehavior() }); // on a phone the player then scrolls itself into view
   });
 }
 
-export const mountGallery: Mount = ({ element, value, trigger }) => {
+export function mountGallery(element: HTMLElement, value: string) {
   const { how, runs }: { how: string; runs: Recorded[] } = JSON.parse(value);
   const groups = [...new Set(runs.map(({ group }) => group))];
   const sections = groups.map((group) => {
-    const cards = runs.filter((run) => run.group === group).map((run) => makeCard(run, trigger));
+    const cards = runs.filter((run) => run.group === group).map(makeCard);
     const heading = make("h3", "", group);
     return make("div", "sbd-gallery-group", heading, make("div", "sbd-gallery-cards", ...cards));
   });
@@ -54,5 +54,4 @@ export const mountGallery: Mount = ({ element, value, trigger }) => {
     ? [make("h2", "", "Recorded runs"), make("p", "sbd-gallery-how", how)]
     : [];
   find(element, ".sbd-gallery").replaceChildren(...title, ...sections);
-  return () => {};
-};
+}

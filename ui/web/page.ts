@@ -1,4 +1,4 @@
-// The page's bundle: mounts each view by the name that Python gives it.
+// The page, with a server or without: gives every view its data, and begins with what the address asks for.
 
 import { mountCharts } from "./charts.ts";
 import { mountCompare } from "./compare/view.ts";
@@ -6,55 +6,170 @@ import { costOf } from "./core/cost.ts";
 import { maskOf, rowsOf } from "./core/mask.ts";
 import { History } from "./core/run.ts";
 import { traceText } from "./core/trace.ts";
+import { find } from "./dom/elements.ts";
+import { followScheme } from "./dom/screen.ts";
+import { onViewChange, playerOf } from "./dom/views.ts";
 import { mountEngineChoice } from "./engine_choice.ts";
-import { mountPresets, mountPuzzle } from "./form/prompt.ts";
+import { form } from "./form/form.ts";
 import { mountStatusLine } from "./form/status.ts";
+import { mountForm, mountPresets, takeModel } from "./form/view.ts";
 import { mountWays } from "./form/ways.ts";
 import { mountGallery } from "./gallery.ts";
-import { mountFooter, mountHeader, mountModelSwitch, mountUntrained } from "./head.ts";
+import {
+  chooseByAddress,
+  mountFooter,
+  mountHeader,
+  mountModelSwitch,
+  mountUntrained,
+  onChosen,
+  onWanted,
+} from "./head.ts";
 import { mountHome } from "./home.ts";
+import { onSettled } from "./in_browser.ts";
+import { doJob } from "./jobs.ts";
 import { mountLearn } from "./learn/view.ts";
+import {
+  allModels,
+  chosenModel,
+  currentModel,
+  type Model,
+  modelNamed,
+  setModels,
+} from "./models.ts";
 import { mountRoofline } from "./roofline.ts";
-import type { Mount, Place, Take } from "./stub.ts";
-import { mountPlayer, mountServerMessages } from "./watch/player.ts";
+import { restoreRun } from "./saved_run.ts";
+import { askServer, type Functions } from "./server.ts";
+import { formOfAddress, isLink, queryOfAddress } from "./share/permalink.ts";
+import { mountPlayer } from "./watch/player.ts";
+import { askForHeaders } from "./zero_gpu.ts";
+
+/** The data of the page, see page_html in ui/page.py. server: null without one */
+type Data = { models: Model[]; views: Record<string, string>; server: Functions | null };
+
+const { signal } = new AbortController(); // the page's views stay as long as the page
+
+/** Milliseconds between two questions about models: while one is loaded or wanted, and else. */
+const [SOON_MS, LATER_MS] = [1500, 20_000];
+
+/** Ask the server how its models are, now and as long as that may change. */
+function watchModels() {
+  let timer = 0;
+  let wanted = "";
+  async function ask() {
+    clearTimeout(timer);
+    try {
+      setModels(await askServer("models", { wanted: chosenModel() }));
+      form.model = currentModel() ?? null;
+    } catch {
+      // The server is away; what is known stays.
+    }
+    const models = allModels();
+    const isSoon = wanted !== "" || !currentModel()?.isDone;
+    const isOpen = models.some((model) => model.absence || (model.isTrained && !model.export));
+    if (isSoon || isOpen) timer = window.setTimeout(ask, isSoon ? SOON_MS : LATER_MS);
+  }
+  onWanted((name) => {
+    const isNew = name !== wanted;
+    wanted = name;
+    if (isNew && name) void ask();
+  }, signal);
+  onChosen(() => void ask(), signal);
+  void ask();
+}
+
+/** Start the service worker, which stores a page without a server, after the engine's start. */
+function keepForLater() {
+  if (!("serviceWorker" in navigator && window.isSecureContext)) return;
+  const once = new AbortController();
+  onSettled(() => {
+    once.abort();
+    navigator.serviceWorker.register("sw.js").catch(() => {});
+  }, once.signal);
+}
+
+/** Give the form the prompt of the chosen model, unless the visitor has written another. */
+function changePrompt() {
+  const known = [
+    ...allModels().map((model) => model.form.prompt),
+    playerOf(document)?.run?.prompt,
+    "",
+  ];
+  const prompt = currentModel()?.form.prompt;
+  if (prompt && known.includes(form.prompt)) form.set({ prompt });
+}
+
+function begin() {
+  const base = new URL(document.baseURI);
+  // Behind a proxy the address of the page may lack its slash, and links within the page start from the base.
+  if (base.pathname !== location.pathname && document.querySelector("base"))
+    history.replaceState(history.state, "", base.pathname + location.search + location.hash);
+  followScheme();
+  const { models, views, server }: Data = JSON.parse(
+    find(document, "#sbd-values").textContent ?? "{}",
+  );
+  const at = (name: string) => find(document, `#sbd-${name}`);
+  const value = (name: string) => views[name] ?? "";
+  document.body.classList.toggle("sbd-has-server", server !== null);
+  setModels(models);
+  if (server === null) keepForLater();
+  else askForHeaders();
+
+  mountHeader(at("header"), signal);
+  mountModelSwitch(signal);
+  mountHome(at("home"), value("home"), signal);
+  mountLearn(at("learn"), value("learn"), signal);
+  mountPresets(at("presets"), signal);
+  mountForm(at("controls"), signal);
+  mountStatusLine(at("status-line"), signal);
+  mountWays(at("ways"), signal);
+  const place = mountEngineChoice(at("engine-choice"), server, signal);
+  const player = mountPlayer(at("player"), value("player"), server !== null, signal);
+  const compare = mountCompare(at("compare"), value("compare"), signal);
+  mountGallery(at("gallery"), value("gallery"));
+  mountFooter(at("footer"), value("footer"), signal);
+  if (server) {
+    mountCharts(at("charts"), value("charts"), signal);
+    mountRoofline(at("roofline"), value("roofline"), signal);
+    mountUntrained(at("untrained"), signal);
+  }
+  onChosen(({ model, keepsSettings }) => {
+    takeModel(model, keepsSettings);
+    if (!keepsSettings) changePrompt();
+  }, signal);
+
+  const [first] = models;
+  if (first) form.takeModel(first, false);
+  form.set({ prompt: first?.form.prompt });
+  chooseByAddress();
+  if (isLink()) form.set(formOfAddress());
+  else form.restore();
+  if (server) watchModels();
+  onViewChange(() => document.body.setAttribute("data-sbd-ready", ""), signal);
+  if (!restoreRun(player)) void followLink(place, compare);
+  else if (place.isInBrowser) void place.warm();
+}
+
+/** Do what the address asks for: a decode or a comparison. */
+async function followLink(
+  place: ReturnType<typeof mountEngineChoice>,
+  compare: ReturnType<typeof mountCompare>,
+) {
+  const query = queryOfAddress();
+  if (!isLink()) {
+    if (place.isInBrowser) void place.warm();
+  } else if (!(await place.refusesLink())) {
+    if (query.has("lanes")) compare.startLink();
+    else doJob({ kind: "decode", form: linkedForm() });
+  }
+}
+
+/** The decode that the address asks for; a model that the page lacks is its first. */
+function linkedForm() {
+  const { model, ...rest } = formOfAddress();
+  return { ...rest, ...(typeof model === "string" && modelNamed(model) && { model }) };
+}
 
 // For tests, which run this bundle under Node.
 export { costOf, History, maskOf, rowsOf, traceText };
 
-const VIEWS: Readonly<Record<string, Mount>> = {
-  ways: mountWays,
-  charts: mountCharts,
-  footer: mountFooter,
-  header: mountHeader,
-  home: mountHome,
-  learn: mountLearn,
-  roofline: mountRoofline,
-  "engine-choice": mountEngineChoice,
-  "model-switch": mountModelSwitch,
-  "status-line": mountStatusLine,
-  "server-messages": mountServerMessages,
-  player: mountPlayer,
-  presets: mountPresets,
-  puzzle: mountPuzzle,
-  compare: mountCompare,
-  gallery: mountGallery,
-  untrained: mountUntrained,
-};
-
-const READY_MS = 200; // the page is ready this long after the last view was mounted
-let ready = 0;
-
-/** ends each view on the page, by name */
-const present: Map<string, AbortController> = new Map();
-
-/** Mount a view, after ending an earlier one of the same name. */
-export function mount(name: string, place: Omit<Place, "signal">): Take {
-  const view = VIEWS[name];
-  if (!view) throw new Error(`no view is named ${name}`);
-  present.get(name)?.abort();
-  const leaving = new AbortController();
-  present.set(name, leaving);
-  clearTimeout(ready);
-  ready = window.setTimeout(() => document.body.setAttribute("data-sbd-ready", ""), READY_MS);
-  return view({ ...place, signal: leaving.signal });
-}
+if (typeof document !== "undefined") begin();

@@ -6,11 +6,11 @@ import { addDevice, type Device } from "./core/cost.ts";
 import { failureWords } from "./core/numbers.ts";
 import { plainWords } from "./core/words.ts";
 import { find, make } from "./dom/elements.ts";
-import { fileAddress } from "./dom/gradio.ts";
+import { pageAddress } from "./dom/page.ts";
 import { onScheme } from "./dom/screen.ts";
 import { makeTermNote, makeUnfoldButton, question, withTerms } from "./dom/terms.ts";
 import { onViewChange } from "./dom/views.ts";
-import type { Mount, Trigger } from "./stub.ts";
+import { askServer } from "./server.ts";
 
 const VIEW = "#roofline";
 const ADDRESS = /^#roofline(?:$|\?)(.*)/;
@@ -162,13 +162,12 @@ class RooflineView {
   constructor(
     readonly host: HTMLElement,
     readonly setting: Setting,
-    readonly trigger: Trigger,
   ) {
     this.form = new RooflineForm(setting, () => this.changed());
     this.problems = make("div", "sbd-roofline-problems", { role: "status" });
     this.form.root.append(this.problems);
     this.facts = make("dl", "sbd-roofline-facts");
-    const library = makeLibrary(fileAddress(setting.library));
+    const library = makeLibrary(pageAddress(setting.library));
     this.cards = new ChartCards(setting.cards, library);
     this.cards.root.classList.add("sbd-roofline-cards");
     this.form.choose(setting.defaults);
@@ -225,11 +224,21 @@ class RooflineView {
     const { pathname, search } = location;
     history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
     this.host.dataset.isOld = "";
-    this.trigger("calculate", { ...this.query, number: this.number });
+    void this.calculate(this.number);
   }
 
-  async take({ request, problems, wrong, facts, cards, figures }: Answer) {
-    if (request !== this.number) return;
+  /** Show what the server answers, unless another question was asked since. @param number of the question */
+  async calculate(number: number) {
+    let answer: Answer;
+    try {
+      answer = await askServer("roofline", this.query);
+    } catch (failure) {
+      if (number === this.number)
+        this.problems.replaceChildren(make("p", "", failureWords(failure)));
+      return;
+    }
+    if (number !== this.number) return;
+    const { problems, wrong, facts, cards, figures } = answer;
     delete this.host.dataset.isOld;
     this.problems.replaceChildren(...problems.map((words) => make("p", "", words)));
     this.form.mark(wrong);
@@ -258,16 +267,13 @@ class RooflineView {
   }
 }
 
-export const mountRoofline: Mount = ({ element, value, trigger, signal }) => {
+export function mountRoofline(element: HTMLElement, value: string, signal: AbortSignal) {
   const setting: Setting = JSON.parse(value);
   addDevice("measured", setting.measured);
-  const view = new RooflineView(find(element, ".sbd-roofline"), setting, trigger);
+  const view = new RooflineView(find(element, ".sbd-roofline"), setting);
   makeTermNote(view.host, signal);
   onViewChange((name) => view.turn(name), signal);
   const follow = () => view.isInFront && location.hash !== view.hash && view.follow();
   addEventListener("hashchange", follow, { signal });
   onScheme(() => view.isInFront && view.draw(() => view.cards.drawAll()), signal);
-  return (text) => {
-    view.take(JSON.parse(text));
-  };
-};
+}

@@ -1,4 +1,4 @@
-"""The visitor's browser decodes: on request, by its address, and when the server cannot.
+"""The visitor's browser decodes: on request, and by its address.
 
 The server's model is a scripted one, the browser's is the bundled one: what a run holds says who
 decoded it.
@@ -6,14 +6,12 @@ decoded it.
 
 import json
 import re
-import time
 
 import pytest
 
 from tests.browser.conftest import decode_button, has_begun, on_watch, state, sync_api
 from tests.ui.doubles import ANSWER, story_model
 from ui import models
-from ui.decode.fair_queue import FairQueue
 from ui.models import LazyModel
 
 pytestmark = pytest.mark.browser
@@ -103,14 +101,12 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
             assert json.dumps(state(page)["run"]) in text
 
 
-def test_a_link_of_lanes_for_the_browser_is_not_decoded_by_the_server(open_page, two_models_url):
+def test_a_link_of_lanes_for_the_browser_is_compared_there(open_page, two_models_url):
     link = "?prompt=What+is+7+%2B+8%3F&tokens=24&lanes=ntp,verify:5&engine=browser#compare"
     page = open_page(two_models_url + link)
     expect(page.get_by_text(HERE)).to_be_visible()
     expect(page.locator(".sbd-compare select").nth(1)).to_have_value("verify")
     expect(page.get_by_label("Prompt")).to_have_value("What is 7 + 8?")
-    assert page.evaluate("document.querySelector('.sbd-compare').sbdCompare.history.run.isRecorded")
-    page.locator(".sbd-compare-go").click()
     page.wait_for_function(
         "(({ isRecorded, isComplete }) => !isRecorded && isComplete)"
         "(document.querySelector('.sbd-compare').sbdCompare.history.run)"
@@ -118,38 +114,6 @@ def test_a_link_of_lanes_for_the_browser_is_not_decoded_by_the_server(open_page,
     lanes = "document.querySelector('.sbd-compare').sbdCompare.history.run"
     assert page.evaluate(f"[...{lanes}.lanes.keys()]") == ["ntp", "verify:5"]
     assert page.evaluate(f"{lanes}.isOfBrowser")
-
-
-def test_a_long_line_sends_the_visitor_to_their_own_browser(open_page, two_models_url, monkeypatch):
-    monkeypatch.setattr(FairQueue, "num_ahead", lambda self, ticket: 3)
-    monkeypatch.setattr(FairQueue, "wait_for_move", lambda *waits: time.sleep(waits[-1]))
-    page = open_page(two_models_url)
-    decode_button(page).click()
-    assert not is_of_server(page)
-    expect(page.locator(".sbd-model")).to_contain_text("in your browser")
-
-
-def test_without_a_server_the_browser_decodes(contexts, two_models_url):
-    """The model was fetched behind the first decode; errors of the network are the point here."""
-    page = contexts(False).new_page()
-    try:
-        page.goto(on_watch(two_models_url))
-        page.wait_for_selector(".sbd-tile")
-        page.set_default_timeout(60_000)
-        # What a test before this one had fetched is not here yet.
-        page.evaluate("caches.keys().then((all) => Promise.all(all.map((k) => caches.delete(k))))")
-        with page.expect_response("**/weights-01.bin") as weights:
-            decode_button(page).click()
-        assert is_of_server(page)
-        old = state(page)["run"]
-        weights.value.finished()
-        page.route("**/*", lambda route: route.abort())
-        decode_button(page).click()
-        has_begun(page, old)
-        page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
-        assert state(page)["main"]["text"] != ANSWER
-    finally:
-        page.close()
 
 
 def test_a_server_that_has_another_model_by_now_is_told(contexts, two_models_url, monkeypatch):

@@ -1,10 +1,9 @@
-"""The switch between two models in the head: the prompt stays, the examples change, downloads."""
+"""The switch between two models in the head: the prompt stays, the examples change."""
 
 import re
 
 import pytest
 
-from sbd_core.errors import ModelError
 from sbd_core.models.bases import SMOLLM2
 from tests.browser.conftest import RUN, advanced, decode_button, has_begun, sync_api
 from tests.ui.doubles import FakeBase, story_model
@@ -97,30 +96,21 @@ def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, b
     expect(first).to_have_text(presets(REAL_PRESETS)[0].prompts[0])
 
 
-def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(serve, open_page, base):
+def test_a_model_that_is_not_here_is_named_with_its_command_and_taken_once_it_is(
+    serve, open_page, base
+) -> None:
     page = open_page(serve(pair()))
     line = page.locator(".sbd-models-line")
     choice(page, "Large 135M").click()
-    expect(line).to_contain_text("Large 135M is downloaded once, 98 MB")
+    expect(line).to_contain_text("Large 135M is not on this machine; the command “sbd fetch”")
+    expect(line).to_contain_text("Until then small 5M decodes.")
     expect(choice(page, "small 5M")).to_be_checked()
-    line.get_by_role("button", name="Download").click()
-    expect(line).to_contain_text("Downloading Large 135M: 34 of 98 MB.")
-    line.get_by_role("button", name="Cancel").click()
-    expect(line).to_contain_text("is downloaded once")
-    base.error = ModelError("base: no network")
-    line.get_by_role("button", name="Download").click()
-    expect(line).to_contain_text("34 of 98 MB")
-    base.goes_on.set()
-    expect(line).to_contain_text("could not be downloaded, so small 5M decodes: base: no network.")
-    base.error = None
-    line.get_by_role("button", name="Try again").click()
+    line.get_by_role("button", name="Not now").click()
+    expect(line).to_be_hidden()
+    choice(page, "Large 135M").click()
+    base.is_there = True
     expect(choice(page, "Large 135M")).to_be_checked()
     expect(line).to_be_hidden()
-    page.get_by_role("button", name="About the models").click()
-    expect(page.locator(".sbd-models-about")).to_contain_text("HuggingFaceTB")
-    page.get_by_role("button", name="Delete the server’s download").click()
-    expect(choice(page, "small 5M")).to_be_checked()
-    assert not base.is_there
 
 
 def test_the_form_says_what_a_model_and_a_recording_changed_in_it(serve, open_page, base) -> None:
@@ -136,7 +126,7 @@ def test_the_form_says_what_a_model_and_a_recording_changed_in_it(serve, open_pa
     expect(line).to_contain_text("With Large 135M the form now has")
     expect(line).to_contain_text("blocks of 16")
     choice(page, "nano 5M").check()
-    page.get_by_label("Longest answer, tokens").first.fill("64")
+    page.get_by_label("Longest answer", exact=True).fill("64")
     page.get_by_role("button", name="Word problem").click()
     expect(line).to_contain_text("Recorded: the form now has")
     expect(line).to_contain_text("at most 128 tokens")

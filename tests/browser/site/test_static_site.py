@@ -12,7 +12,7 @@ from scripts.static_site import write_site
 from scripts.time_browser import timed
 from scripts.web_constants import constants
 from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
-from tests.browser.server.test_saved_runs import is_saved
+from tests.browser.server.test_saved_run import is_saved
 from tests.browser.site.conftest import (
     DECODE,
     HERE,
@@ -156,18 +156,13 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
         page.close()
 
 
-def test_an_address_measures_what_decoding_costs_here(open_page, server):
-    page = open_page(address(server) + "#bench")
-    until(page, "document.querySelector('.sbd-engine-choice-bench').textContent !== ''")
-    told = json.loads(page.locator(".sbd-engine-choice-bench").inner_text())
+def test_what_decoding_costs_here_is_measured(browser, site):
+    told = timed(browser, site, "models/sbd-nano/", is_isolated=True)
     assert (told["model"], told["fewest_rows"]) == ("sbd-nano", 1)
     assert told["engine"].startswith("WebAssembly, threads: ")
     assert min(told["ms_by_rows"].values()) == told["ms_by_rows"]["1"] > 0
     assert min(told["tokens_per_second"].values()) > 0
-
-
-def test_the_memory_that_decoding_takes_is_measured(browser, site):
-    memory = timed(browser, site, is_isolated=True)["memory_bytes"]
+    memory = told["memory_bytes"]
     num_parameters = 5_300_000
     assert memory["wasm"] > 4 * num_parameters  # in fp32
     assert memory["gpu"] == 0

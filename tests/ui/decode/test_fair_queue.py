@@ -141,14 +141,12 @@ def test_who_waits_is_called_when_the_line_moves():
     assert queue.num_ahead(second) == 0
 
 
-def test_a_wait_for_a_run_of_the_same_tab_is_known_as_such():
-    queue, _ = line()
-    first = queue.join("anna", "tab")
-    own, other, nameless = (queue.join("anna", session) for session in ("tab", "another", ""))
-    assert [queue.waits_for_own(ticket) for ticket in (own, other, nameless)] == [
-        True,
-        False,
-        False,
-    ]
+def test_one_address_cannot_take_every_place() -> None:
+    queue = FairQueue(60.0, 1e9, max_places_each=3)
+    first, *_ = (queue.join("a") for _ in range(3))
+    with pytest.raises(QueueFull, match="3 runs of your address are still in line"):
+        queue.join("a")
+    queue.join("b")
+    assert queue.num_waiting == 4
     queue.leave(first)
-    assert not queue.waits_for_own(other)
+    queue.join("a")

@@ -1,4 +1,4 @@
-"""The form as a decode: blanks, puzzles, limits of a public page, and the sentences that refuse."""
+"""The form as a decode: blanks, limits of a public page, and the sentences that refuse."""
 
 import pytest
 
@@ -6,11 +6,10 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import END, PROMPT, story_model
-from ui.decode.fair_queue import FairQueue, QueueFull
-from ui.decode.form import PUBLIC, USUAL, Form, message_of, puzzle_prompt, template_pins
+from ui.decode.form import PUBLIC, USUAL, Form, template_pins
 from ui.decode.session import Session
 from ui.models import LazyModel
-from ui.views.head import words_for
+from ui.page import words_for
 
 CONFIG = DecodeConfig(strategy="sbd", max_new_tokens=64, block_size=4)
 
@@ -84,32 +83,6 @@ def test_blanks_need_set_block_decoding(model):
     assert news.message.startswith("Answer with blanks needs the strategy Set Block Decoding")
 
 
-BAD_PUZZLES = {
-    "letters": ("abcd000000000000", "The puzzle cells must be 1 to 4, or 0 or . for a blank; got"),
-    "a 5": ("5000000000000000", "The puzzle cells must be 1 to 4"),
-    "15 cells": ("123434122143432", "The puzzle must have 16 cells, not 15; got"),
-    "empty": ("", "The puzzle must have 16 cells, not 0."),
-    "impossible": ("1100000000000000", "The puzzle is impossible: no grid keeps its digits"),
-    "ambiguous": ("1234000000000000", "The puzzle has more than one solution, 1234"),
-    "a list": (["1"], "The puzzle must be a text of at most 100 characters"),
-    "1 MB": ("1" * 2**20, "The puzzle must be a text of at most 100 characters"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_PUZZLES)
-def test_a_puzzle_without_one_answer_gets_one_sentence(name):
-    text, message = BAD_PUZZLES[name]
-    with pytest.raises(ArgumentError) as caught:
-        puzzle_prompt(text)
-    said = message_of(caught.value)
-    assert said.startswith(message)
-    assert len(said) < 400
-
-
-def test_a_puzzle_with_one_solution_becomes_the_prompt_the_model_knows():
-    assert puzzle_prompt("1... .41. 2.4. ..21") == "Solve this 4x4 sudoku: 1000041020400021"
-
-
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
@@ -135,19 +108,6 @@ def test_a_prompt_beyond_the_reach_of_the_model_is_named_once() -> None:
 def test_the_limits_for_everyone_are_nowhere_wider() -> None:
     for name in USUAL.__dataclass_fields__:
         assert getattr(PUBLIC, name) < getattr(USUAL, name), name
-
-
-def test_one_tab_cannot_take_every_place_of_its_address() -> None:
-    queue = FairQueue(60.0, 1e9, max_places_each=3, max_places_of_session=2)
-    first, _ = queue.join("a", "tab"), queue.join("a", "tab")
-    with pytest.raises(QueueFull, match="2 runs of your tab are still in line"):
-        queue.join("a", "tab")
-    queue.join("a", "other tab")
-    queue.join("b", "tab")
-    with pytest.raises(QueueFull, match="3 runs of your address are still in line"):
-        queue.join("a", "third tab")
-    queue.leave(first)
-    queue.join("a", "third tab")
 
 
 def plain(**fields) -> LazyModel:

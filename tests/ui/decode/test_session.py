@@ -1,6 +1,5 @@
 """A visitor's runs: refusals, turns in line, and what leaves the model free; scripted models."""
 
-import copy
 import json
 import math
 from dataclasses import replace
@@ -17,12 +16,10 @@ from ui.decode.form import USUAL_ROWS, Form, Limits, checked, lane_forms, messag
 from ui.decode.session import (
     LOADING_TEXT,
     NUM_TIMINGS,
-    STOPPED_TEXT,
     Client,
     Session,
     Update,
     UpdateThrottle,
-    Visit,
     timings,
     waiting_text,
 )
@@ -33,7 +30,7 @@ def updates(form: Form, model=None) -> list[Update]:
 
 
 def lines(news: list[Update]) -> list[dict]:
-    return [json.loads(row) for update in news for row in update.wire.split("\n") if row]
+    return [json.loads(row) for update in news for row in update.lines.split("\n") if row]
 
 
 def strategies(row: dict) -> list[str]:
@@ -85,7 +82,7 @@ def test_bad_form_gives_one_line_that_names_the_rule(name):
     assert len(news) == 1
     assert news[0].is_error
     assert not news[0].is_running
-    assert news[0].wire == ""
+    assert news[0].lines == ""
     assert news[0].message.startswith(message)
     assert "\n" not in news[0].message
     assert len(news[0].message) < 400
@@ -95,15 +92,6 @@ def test_prompt_with_too_many_tokens_is_refused(monkeypatch):
     monkeypatch.setattr(session_module, "USUAL", Limits(max_prompt_tokens=10))
     (news,) = updates(Form("x" * 11))
     assert news.message == "Prompt must be at most 10 tokens; got 11."
-
-
-def test_a_conversation_that_grew_too_long_says_so_and_what_to_do(monkeypatch):
-    monkeypatch.setattr(session_module, "USUAL", Limits(max_prompt_tokens=1))
-    (news,) = updates(Form("Go on", turns=TURNS, max_new_tokens=8))
-    assert news.is_error
-    assert news.message.startswith(
-        "The conversation must be at most 1 tokens with what is asked now (Start anew asks"
-    )
 
 
 def test_message_escapes_what_could_break_the_line():
@@ -250,30 +238,11 @@ def test_bad_settings_are_one_sentence_and_free_the_line(session):
     assert session.queue.num_ahead(session.queue.join()) == 0
 
 
-TURNS = [["user", "Tell a story"], ["assistant", "Once"]]
-
-
-def test_a_follow_up_is_decoded_with_what_was_said_before():
-    model, asked = story_model(), []
-    encode = model.encode
-    model.encode = lambda prompt, *, is_raw: asked.append(prompt) or encode(prompt, is_raw=is_raw)
-    news = updates(Form("Go on", turns=TURNS, max_new_tokens=8), model)
-    first = lines(news)[0]
-    messages = [*map(tuple, TURNS), ("user", "Go on")]
-    assert set(asked) == {tuple(messages)}
-    assert (first["prompt"], first["messages"]) == ("Go on", list(map(list, messages)))
-    alone = lines(updates(Form("Go on", max_new_tokens=8)))[0]
-    assert "messages" not in alone
-
-
-def test_a_system_message_comes_first_and_a_follow_up_keeps_the_one_it_had():
+def test_a_system_message_comes_before_the_prompt():
     form = Form("Go on", system="Be brief.", max_new_tokens=8)
     asked = [["system", "Be brief."], ["user", "Go on"]]
     assert lines(updates(form))[0]["messages"] == asked
-    told = [["system", "Rhyme."], *TURNS]
-    later = replace(form, turns=told)
-    assert lines(updates(later))[0]["messages"] == [*told, ["user", "Go on"]]
-    assert "messages" not in lines(updates(replace(form, system=None)))[0]
+    assert "messages" not in lines(updates(replace(form, system="")))[0]
 
 
 def test_a_trace_fills_in_its_system_message():
@@ -291,81 +260,20 @@ def test_a_bad_system_message_is_one_sentence(system):
     assert last.message == "System message must be text of at most 2,000 characters."
 
 
-@pytest.mark.parametrize(
-    ("turns", "words"),
-    [
-        (5, "The conversation must be at most 40 roles and texts."),
-        ([["user", 5]], "The conversation must be at most 40 roles and texts."),
-        ([["user", "x"]] * 41, "The conversation must be at most 40 roles and texts."),
-        ([["user", "x" * 30_000]], "start anew in the form"),
-        ([["robot", "x"]], "Prompt must be messages of a role (system, user, assistant)"),
-    ],
-)
-def test_a_bad_conversation_is_one_sentence(turns, words):
-    [*_, last] = updates(Form("Go on", turns=turns))
-    assert last.is_error
-    assert words in last.message
-
-
-def test_stop_is_heard_by_what_runs_and_not_by_what_comes_after() -> None:
-    visit = Visit()
-    running = visit.watch()
-    assert not running()
-    visit.stop()
-    assert running()
-    assert not visit.watch()()
-
-
-def test_a_visitor_is_decoding_while_any_of_their_decodes_is() -> None:
-    visit = Visit()
-    assert visit.is_decoding("first", is_running=True)
-    assert visit.is_decoding("second", is_running=True)
-    assert visit.is_decoding("first", is_running=False)
-    assert not visit.is_decoding("second", is_running=False)
-
-
-def test_every_visitor_has_a_visit_of_their_own() -> None:
-    prototype = Visit()
-    anna, bert = copy.deepcopy(prototype), copy.deepcopy(prototype)
-    heard = bert.watch()
-    anna.stop()
-    assert not heard()
-    assert anna.is_decoding(1, is_running=True)
-    assert not bert.is_decoding(1, is_running=False)
-
-
-def test_stop_frees_the_model_after_a_pass_and_before_another_word():
-    session, visit = Session(story_model()), Visit()
-    stream = session.decode(Form("p"), visit)
-    next(stream)
-    waiting = session.decode(Form("p"))
-    next(waiting)
-    visit.stop()
-    last = next(stream)
-    assert (last.message, last.is_running, last.wire) == (STOPPED_TEXT, False, "")
-    assert "run" in next(waiting).wire
-    waiting.close()
-    assert "run" in next(session.decode(Form("p"), visit)).wire
-
-
-ENDINGS = {
-    "left": lambda stream, visit: stream.close(),
-    "stopped": lambda stream, visit: (visit.stop(), list(stream)),
-    "finished": lambda stream, visit: list(stream),
-}
+ENDINGS = {"left": lambda stream: stream.close(), "finished": list}
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
     model, num_alive = counted_caches(story_model())
-    session, visit = Session(model), Visit()
+    session = Session(model)
     for strategy in ("sbd", "verify", "ntp"):
-        stream = session.decode(Form("p", strategy=strategy), visit)
+        stream = session.decode(Form("p", strategy=strategy))
         news = next(stream)
         assert num_alive() > 0
-        ENDINGS[ending](stream, visit)
+        ENDINGS[ending](stream)
         assert num_alive() == 0
-        assert news.lane.events
+        assert news.lanes[0].events
 
 
 def test_lanes_to_compare_and_traces_that_are_left_keep_no_cache():

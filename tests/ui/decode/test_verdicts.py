@@ -138,7 +138,7 @@ def test_a_stopped_answer_has_no_verdict():
 
 def test_both_lanes_of_a_decode_and_of_a_recorded_run_carry_their_verdict():
     session = Session(story_model(["The answer is 42."]))
-    wire = "\n".join(update.wire for update in session.decode(Form("What is 12 + 30?")))
+    wire = "\n".join(update.lines for update in session.decode(Form("What is 12 + 30?")))
     for lines in (wire, opening()):
         ends = [row for row in map(json.loads, filter(None, lines.split("\n")))
                 if row["type"] == "end"]  # fmt: skip

@@ -10,10 +10,10 @@ from sbd_core import plots
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.files import ASSETS
 from sbd_core.plots import theme
 from sbd_core.solvers import EntropyBound
 from tests.ui.doubles import story_model
-from ui.components import ASSETS
 from ui.views.charts import MAX_MARKED, figures_of
 
 

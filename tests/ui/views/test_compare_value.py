@@ -6,29 +6,28 @@ import pytest
 
 import sbd_core
 from sbd_core.config import DecodeConfig
+from sbd_core.errors import ArgumentError
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
 from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.form import Form, Limits, checked, lane_forms, lane_name
-from ui.decode.session import LOCAL, Session, waiting_text
-from ui.views.compare import compared
+from ui.decode.form import Form, Limits, checked, lane_forms, lane_name, message_of
+from ui.decode.session import Session, Update, waiting_text
 
 LANES = ["ntp", "sbd:0.35", "left-to-right:2", "verify"]
 FORM = Form("p", max_new_tokens=48)
 
 
-def news_of(lanes, form=FORM, model=None) -> list[dict]:
-    session = Session(model or story_model())
-    return [json.loads(text) for text in compared(session, lanes, form, LOCAL)]
+def news_of(lanes, form=FORM, model=None) -> list[Update]:
+    return list(Session(model or story_model()).compare(lane_forms(lanes, form)))
 
 
 def lines_of(news) -> list[dict]:
-    return [json.loads(line) for each in news for line in each["wire"].splitlines()]
+    return [json.loads(line) for each in news for line in each.lines.splitlines()]
 
 
 def test_the_lanes_are_one_run_in_which_each_takes_its_turn():
     news = news_of(LANES)
-    assert [each["is_running"] for each in news] == [True] * (len(news) - 1) + [False]
+    assert [each.is_running for each in news] == [True] * (len(news) - 1) + [False]
     opening, *lines = lines_of(news)
     assert (opening["type"], opening["names"]) == ("run", LANES)
     steps = [line["lane"] for line in lines if line["type"] == "step"]
@@ -90,21 +89,26 @@ BAD = {
 def test_a_bad_request_gives_one_sentence_and_no_run(name):
     lanes, form, sentence = BAD[name]
     model = story_model()
+    if "lane" in sentence or "Ways" in sentence:
+        with pytest.raises(ArgumentError) as told:
+            lane_forms(lanes, form)
+        assert message_of(told.value).startswith(sentence)
+        return
     [news] = news_of(lanes, form, model)
-    assert news["text"].startswith(sentence)
-    assert news["is_error"]
-    assert not news["is_running"]
+    assert news.message.startswith(sentence)
+    assert news.is_error
+    assert not news.is_running
     assert model.calls == []
 
 
 def test_who_waits_for_others_is_told_and_stopping_frees_the_model_at_once():
     session = Session(story_model())
-    running = compared(session, LANES, FORM, LOCAL)
+    running = session.compare(lane_forms(LANES, FORM))
     next(running)
-    waiting = compared(session, ["ntp"], FORM, LOCAL)
-    assert json.loads(next(waiting))["text"] == waiting_text(1)
+    waiting = session.compare(lane_forms(["ntp"], FORM))
+    assert next(waiting).message == waiting_text(1)
     running.close()
-    assert "run" in json.loads(next(waiting))["wire"]
+    assert "run" in next(waiting).lines
     waiting.close()
     assert session.queue.num_ahead(session.queue.join()) == 0
 
@@ -114,6 +118,6 @@ def test_lanes_that_take_too_long_are_shown_as_far_as_they_got(monkeypatch):
     model = story_model()
     slowed(model, 0.02)
     news = news_of(LANES, model=model)
-    assert news[-1]["text"].startswith("Stopped after")
+    assert news[-1].message.startswith("Stopped after")
     ends = {line["lane"]: line["finish"] for line in lines_of(news) if line["type"] == "end"}
     assert ends == dict.fromkeys(LANES, "stopped")

@@ -14,9 +14,8 @@ import {
   settingLabel,
 } from "../core/words.ts";
 import { elementOf, find, make, setAttribute, setStyle, setText } from "../dom/elements.ts";
-import { pollForm, promptBox } from "../dom/gradio.ts";
 import { question, setTerm } from "../dom/terms.ts";
-import { fieldDifferences } from "../form/fields.ts";
+import { form, OTHER_PROMPT, onForm } from "../form/form.ts";
 import { chosenModel } from "../models.ts";
 import { WAITING } from "../watch/form_difference.ts";
 
@@ -216,19 +215,12 @@ export function laneDifferences(shown: string[], chosen: string[]) {
   ];
 }
 
-/**
- * Say how the prompt, the block size and the token limit in the form differ from those of a run.
- * @param promptId element id of the form's prompt
- */
-function formDifferences(
-  { prompt: shown, config }: Pick<Run, "prompt" | "config">,
-  promptId: string,
-) {
+/** Say how the prompt, the block size and the token limit in the form differ from those of a run. */
+function formDifferences({ prompt, config }: Pick<Run, "prompt" | "config">) {
   const { block_size, max_new_tokens } = config;
-  const prompt = promptBox(promptId)?.value.trim();
   return [
-    ...(prompt !== undefined && prompt !== shown.trim() ? ["another prompt"] : []),
-    ...fieldDifferences({ block_size, max_new_tokens }),
+    ...(form.prompt.trim() === prompt.trim() ? [] : [OTHER_PROMPT]),
+    ...form.fieldDifferences({ block_size, max_new_tokens }),
   ];
 }
 
@@ -254,34 +246,29 @@ export class DifferenceLine {
   /**
    * @param getRun returns the run that is shown
    * @param getLanes returns the lanes chosen in the form
-   * @param promptId element id of the form's prompt
    * @param onDiffer called when the form begins to differ from the run shown
    */
   constructor(
     readonly getRun: () => Run | null,
     readonly getLanes: () => string[],
-    readonly promptId: string,
     readonly onDiffer: () => void,
     signal: AbortSignal,
   ) {
     this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
-    pollForm(() => this.update(), signal);
+    onForm(() => this.update(), signal);
   }
 
   /** Why Compare would refuse the form; "" if the page knows no reason. */
   get refusal() {
     if (this.getLanes().length === 0) return "no way to decode is chosen";
-    return promptBox(this.promptId)?.value.trim() === "" ? "the prompt is empty" : "";
+    return form.prompt.trim() === "" ? "the prompt is empty" : "";
   }
 
   update() {
     const run = this.getRun();
     const wasQuiet = this.root.hidden || this.root.classList.contains("is-quiet");
     const words = run
-      ? [
-          ...formDifferences(run, this.promptId),
-          ...laneDifferences([...run.lanes.keys()], this.getLanes()),
-        ]
+      ? [...formDifferences(run), ...laneDifferences([...run.lanes.keys()], this.getLanes())]
       : [];
     // Once shown, the line keeps its space, so that nothing below moves when a run begins.
     this.root.classList.toggle("is-quiet", words.length === 0);

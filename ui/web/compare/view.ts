@@ -2,43 +2,25 @@
 
 import { KINDS, laneSettingOf, laneTitle } from "../core/words.ts";
 import { elementOf, find } from "../dom/elements.ts";
-import { STOP_MS } from "../dom/gradio.ts";
+import { promptBox } from "../dom/page.ts";
 import { onScheme } from "../dom/screen.ts";
 import { currentView, onViewChange } from "../dom/views.ts";
-import type { News } from "../engine/session.ts";
-import { readForm } from "../form/fields.ts";
-import { isLater, type MessageNumber } from "../form/status.ts";
-import { doInBrowser, inBrowser } from "../in_browser.ts";
-import { chosenModel, settingsOf } from "../models.ts";
-import { linkToLanes, replaceAddress } from "../share/permalink.ts";
-import type { Mount, Trigger } from "../stub.ts";
+import { form as pageForm } from "../form/form.ts";
+import { doJob, type News, onCompared } from "../jobs.ts";
+import { onModels, settingsOf } from "../models.ts";
+import { linkToLanes, queryOfAddress, replaceAddress } from "../share/permalink.ts";
 import { CompareForm, DifferenceLine, type FormSetting } from "./form.ts";
 import { ComparePlayer } from "./player.ts";
 
-/**
- * prompt_id: element id of the form's prompt. lines: wire lines of the recorded run that is shown first, "" for
- * none.
- */
-type Setting = FormSetting & { prompt_id: string; lines: string };
-
-/** A message from the server; its fields mean the same as those of News in engine/session.ts. */
-interface ServerNews {
-  order: MessageNumber;
-  text: string;
-  is_error: boolean;
-  is_running: boolean;
-  wire: string;
-}
+/** lines: wire lines of the recorded run that is shown first, "" for none */
+type Setting = FormSetting & { lines: string };
 
 class CompareView {
   parts: { form: CompareForm; player: ComparePlayer; differenceLine: DifferenceLine } | null = null;
-  lastOrder: MessageNumber = [-1, -1];
-  haltTimer = 0;
 
   constructor(
     readonly host: HTMLElement & { sbdCompare?: ComparePlayer },
     readonly setting: Setting,
-    readonly trigger: Trigger,
     readonly signal: AbortSignal,
   ) {}
 
@@ -47,12 +29,11 @@ class CompareView {
     const player = new ComparePlayer(host, signal);
     const form = new CompareForm(setting, {
       start: () => this.start(),
-      halt: () => doInBrowser({ kind: "stop" }) || this.halt(),
+      halt: () => doJob({ kind: "stop" }),
     });
     const differenceLine = new DifferenceLine(
       () => player.history.run,
       () => form.lanes,
-      setting.prompt_id,
       () => player.pause(),
       signal,
     );
@@ -65,26 +46,20 @@ class CompareView {
     return { form, player, differenceLine };
   }
 
-  start() {
-    if (!this.parts) return;
-    clearTimeout(this.haltTimer);
-    const { lanes } = this.parts.form;
-    const form = formOfLanes();
-    this.parts.player.pause();
-    this.parts.differenceLine.isWaiting = true;
-    this.parts.differenceLine.update();
-    doInBrowser({ kind: "compare", lanes, form }) || this.trigger("start", { lanes, form });
+  /** Compare lanes. @param lanes those of the form, or of a link, which may be wrong */
+  start(lanes?: string[]) {
+    this.parts ??= this.build(); // a link's lanes are decoded even if another view is in front
+    const { form, player, differenceLine } = this.parts;
+    form.showRunning(true);
+    player.pause();
+    differenceLine.isWaiting = true;
+    differenceLine.update();
+    doJob({ kind: "compare", lanes: lanes ?? form.lanes, form: formOfLanes() });
   }
 
-  /** Ask the server to stop; if it does not answer in time, ignore all that still comes of this run. */
-  halt() {
-    this.trigger("halt", {});
-    this.haltTimer = window.setTimeout(() => {
-      if (this.signal.aborted || this.parts?.form.stop.disabled) return;
-      this.lastOrder = [this.lastOrder[0], Infinity]; // drops later messages of this run
-      const text = "The server does not answer; nothing more of this run has come.";
-      this.show({ text, isError: true });
-    }, STOP_MS);
+  /** Compare the lanes that the address names. */
+  startLink() {
+    this.start((queryOfAddress().get("lanes") ?? "").split(","));
   }
 
   changeView(name: string) {
@@ -99,20 +74,13 @@ class CompareView {
 
   /** Choose the lanes that the address names; nothing checks them here. */
   takeLink(form: CompareForm, player: ComparePlayer) {
-    const lanes = new URLSearchParams(window.location.search).get("lanes");
+    const lanes = queryOfAddress().get("lanes");
     if (!lanes) return;
     form.choose(lanes.split(","));
     player.pause();
   }
 
-  receive({ order, text, is_error: isError, is_running: isRunning, wire }: ServerNews) {
-    this.parts ??= this.build(); // a link's lanes are decoded even if another view is in front
-    if (!isLater(order, this.lastOrder)) return;
-    this.lastOrder = order;
-    this.show({ text, isError, isRunning, wire });
-  }
-
-  /** Show a message from the server or from this browser's engine. */
+  /** Show news of the lanes. */
   show({ text = "", isError = false, isRunning = false, wire = "" }: Partial<News>) {
     if (!this.parts) return;
     const { form, player, differenceLine } = this.parts;
@@ -147,12 +115,11 @@ class CompareView {
     this.parts.differenceLine.update();
   }
 
-  /** Let Shift+Enter in the prompt, which Watch shares, start a comparison while this view is in front. */
+  /** Let Enter in the prompt, which Watch shares, start a comparison while this view is in front. */
   press(event: KeyboardEvent) {
-    if (event.key !== "Enter" || !event.shiftKey || currentView() !== "compare") return;
-    if (!elementOf(event)?.closest(`#${this.setting.prompt_id}`)) return;
+    const isSent = event.key === "Enter" && !event.shiftKey && event.target === promptBox();
+    if (!isSent || currentView() !== "compare") return;
     event.preventDefault();
-    event.stopPropagation();
     this.parts?.form.start();
   }
 }
@@ -165,19 +132,18 @@ const SETTINGS_OF_LANES = [
   ...KINDS.map((kind) => laneSettingOf(kind)?.[0] ?? ""),
 ];
 
-/** Return the form's fields that all lanes share, and the model's name. */
+/** Return the form's values that all lanes share. */
 function formOfLanes() {
-  const shared = Object.entries(readForm()).filter(([name]) => !SETTINGS_OF_LANES.includes(name));
-  return { ...Object.fromEntries(shared), model: chosenModel() };
+  const shared = Object.entries(pageForm.request);
+  return Object.fromEntries(shared.filter(([name]) => !SETTINGS_OF_LANES.includes(name)));
 }
 
-export const mountCompare: Mount = ({ element, value, trigger, signal }) => {
-  const setting = JSON.parse(value);
-  const view = new CompareView(find(element, ".sbd-compare"), setting, trigger, signal);
+export function mountCompare(element: HTMLElement, value: string, signal: AbortSignal) {
+  const view = new CompareView(find(element, ".sbd-compare"), JSON.parse(value), signal);
   onViewChange((name) => view.changeView(name), signal);
-  inBrowser.compare = (news) => view.show(news);
-  const press = (event: KeyboardEvent) => view.press(event);
-  document.addEventListener("keydown", press, { capture: true, signal });
+  onCompared((news) => view.show(news), signal);
+  onModels(() => view.parts?.form.takeModelPreset(), signal);
+  document.addEventListener("keydown", (event) => view.press(event), { signal });
   document.addEventListener("input", (event) => view.forgetError(event), { signal });
-  return (text) => view.receive(JSON.parse(text));
-};
+  return view;
+}

@@ -594,8 +594,7 @@ export class Run {
       seed,
       repetition_penalty,
       ...(strategy === "verify" ? { max_rows: this.formRows } : {}),
-      ...(this.isConversation ? { turns: this.turns } : {}),
-      ...(!this.isConversation && this.system ? { system: this.system } : {}),
+      ...(this.system ? { system: this.system } : {}),
       pinned,
       ...changes,
     };
@@ -611,20 +610,6 @@ export class Run {
   get system() {
     const [role, content] = this.turns[0] ?? [];
     return role === "system" && content ? content : "";
-  }
-
-  /** Whether the prompt follows earlier messages besides a system prompt. */
-  get isConversation() {
-    return this.turns.length > (this.system ? 1 : 0);
-  }
-
-  /** Return the changes to settings() that make a follow-up. */
-  followUp(prompt: string) {
-    const newTurns = [
-      ["user", this.prompt],
-      ["assistant", this.main.text],
-    ];
-    return { prompt, turns: [...this.turns, ...newTurns], pinned: [] };
   }
 
   /** The name of the run's files without extension: sbd-tara-has-49-pencils. */

@@ -6,7 +6,7 @@ import constants from "../constants.json" with { type: "json" };
 import type { Player } from "../watch/player.ts";
 
 /** the name of the view that is shown now */
-const viewChanges: Channel<string> = channel("sbd-view");
+const viewChanges: Channel<string> = channel();
 const VIEWS = ["home", "learn", "watch", "compare", "roofline"];
 
 let shownView = "";
@@ -17,7 +17,6 @@ const addressWhenLeft: Map<string, string> = new Map();
 function namedView() {
   const [name = ""] = location.hash.slice(1).split(/[/?]/);
   if (VIEWS.includes(name)) return name;
-  if (name === "bench") return "watch";
   const query = new URLSearchParams(location.search);
   if (query.has("lanes")) return "compare";
   return constants.linkNames.some((each) => query.has(each)) ? "watch" : "home";
@@ -58,28 +57,28 @@ export function onViewChange(hear: (name: string) => void, signal: AbortSignal) 
   queueMicrotask(() => signal.aborted || hear(currentView()));
 }
 
-/** Carries messages to all listeners on the page: say() sends one, hear() listens until the signal aborts. */
+/** Carries messages to all listeners: say() sends one, hear() listens until the signal aborts. */
 export type Channel<Detail> = {
   say: (detail: Detail) => void;
   hear: (hear: (detail: Detail) => void, signal: AbortSignal) => void;
 };
 
-/** Create a channel. @param name of its DOM event */
-export function channel(name: string): Channel<any> {
+/** Create a channel. */
+export function channel<Detail>(): Channel<Detail> {
+  const listeners: Set<(detail: Detail) => void> = new Set();
   return {
-    say: (detail) => document.dispatchEvent(new CustomEvent(name, { detail })),
+    say: (detail) => {
+      for (const hear of [...listeners]) hear(detail);
+    },
     hear: (hear, signal) => {
-      const listener = (event: Event) => event instanceof CustomEvent && hear(event.detail);
-      document.addEventListener(name, listener, { signal });
+      listeners.add(hear);
+      signal.addEventListener("abort", () => listeners.delete(hear));
     },
   };
 }
 
-/** the chosen model, or what is known of the models, may have changed */
-export const { say: sayModels, hear: onModels }: Channel<null> = channel("sbd-models");
-
 /** The visitor wants to write their own prompt. */
-export const { say: askForChat, hear: onAskForChat }: Channel<void> = channel("sbd-chat");
+export const { say: askForChat, hear: onAskForChat }: Channel<void> = channel();
 
 export type PlayerElement = HTMLElement & { sbdPlayer?: Player };
 

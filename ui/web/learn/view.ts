@@ -1,18 +1,16 @@
 // The Learn view: a lesson of ten scenes, shown one at a time, each with its own address. A scene asks, the reader
-// acts, the scene answers; going forward first shows the answer, then the next scene. Only mountLearn needs Gradio.
+// acts, the scene answers; going forward first shows the answer, then the next scene. Only mountLearn needs the page around it.
 
 import { History, type Run } from "../core/run.ts";
-import { plainWords } from "../core/words.ts";
+import { PAPER_SOLVER, plainWords } from "../core/words.ts";
 import { find, icon, make, setAttribute, setText } from "../dom/elements.ts";
-import { promptBox, typeInto } from "../dom/gradio.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.ts";
 import { makeTermNote, withTerms } from "../dom/terms.ts";
 import { onViewChange, showView } from "../dom/views.ts";
-import { choiceOf, numberOf } from "../form/fields.ts";
+import { form } from "../form/form.ts";
+import { doJob } from "../jobs.ts";
 import { isChatChosen } from "../models.ts";
-import type { Mount } from "../stub.ts";
-import { useSettings } from "../watch/form_difference.ts";
 import { makeSizedBox, setSizedTexts } from "./parts.ts";
 import { makeBoundScene } from "./scenes/bound.ts";
 import { makeCacheScene } from "./scenes/cache.ts";
@@ -334,46 +332,30 @@ const SCENES: MakeScene[] = [
   makeYoursScene,
 ];
 
-const TYPED_MS = 120; // for Gradio to take in what was typed
-const CHECK_MS = 50;
-const FORM_MS = 3000; // how long the form may take to show the settings
-
 /**
  * Decode a prompt in the player: with Set Block Decoding, as in the scenes, or with verify if the model takes any
  * prompt, as its adapter was trained to draft.
- * @param promptId element id of the form's prompt
  */
-function decodeByBlocks(promptId: string, gamma: number, prompt: string) {
+function decodeByBlocks(gamma: number, prompt: string) {
   showView("watch");
-  typeInto(promptBox(promptId), prompt, { hasSettings: true });
-  const strategy = isChatChosen() ? "verify" : "sbd";
-  useSettings({ strategy, gamma, solver: "entropy-bound" });
-  const latest = performance.now() + FORM_MS;
-  const timer = setInterval(() => {
-    const isSet =
-      choiceOf("strategy") === strategy && (strategy !== "sbd" || numberOf("gamma") === gamma);
-    if (!isSet && performance.now() < latest) return;
-    clearInterval(timer);
-    // Gradio's button sends only what Gradio has taken in by then.
-    setTimeout(() => find(document, "#sbd-go button").click(), TYPED_MS);
-  }, CHECK_MS);
+  form.setByHand({ strategy: isChatChosen() ? "verify" : "sbd", gamma, solver: PAPER_SOLVER });
+  form.set({ prompt });
+  doJob({ kind: "decode", form: form.request });
 }
 
-export const mountLearn: Mount = ({ element, value, signal }) => {
-  const setting: { prompt_id: string; gamma: number; lesson?: string; problem?: string } =
-    JSON.parse(value);
+export function mountLearn(element: HTMLElement, value: string, signal: AbortSignal) {
+  const setting: { gamma: number; lesson?: string; problem?: string } = JSON.parse(value);
   const host = find(element, ".sbd-learn");
   if (setting.lesson === undefined) {
     host.replaceChildren(make("p", "sbd-learn-problem", { role: "alert" }, setting.problem ?? ""));
-    return () => {};
+    return;
   }
   const view = new LearnView(host, setting.lesson, signal, {
     leave: () => showView("watch"),
-    decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
+    decode: (prompt) => decodeByBlocks(setting.gamma, prompt),
   });
   onViewChange((name) => (name === "learn" ? view.open() : view.close()), signal);
-  return () => {};
-};
+}
 
 const VIEW = /^#learn(?:\/(.*))?$/;
 

@@ -3,11 +3,11 @@
 import constants from "../constants.json" with { type: "json" };
 import type { Settings } from "../core/run.ts";
 import type { Form } from "../engine/session.ts";
-import { CHOICES } from "../form/fields.ts";
 
 /** each name in the address with the setting it stands for */
 const LINK_FIELDS: [name: string, field: string][] = Object.entries(constants.linkFields);
 
+const TEXTS = ["prompt", "system", "strategy", "solver", "by", "with"];
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
 /** Return this page's address without the parameters of a decode or of lanes. */
@@ -49,19 +49,24 @@ export function replaceAddress(address: URL) {
   window.history.replaceState(window.history.state, "", address);
 }
 
-/** Return the settings of a decode that the address holds. */
+/** Return the settings of a decode that the address holds; a number that is none stays a text, which is refused. */
 export function formOfAddress() {
   const query = queryOfAddress();
   const form: Form = {};
-  for (const [name, field] of Object.entries(constants.linkFields)) {
+  for (const [name, field] of LINK_FIELDS) {
     const text = query.get(name);
     if (text === null) continue;
-    const isText = name === "prompt" || CHOICES.includes(name);
-    form[field] = !isText && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
+    form[field] = !TEXTS.includes(name) && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
   }
   const pins = query.get("pins");
   if (pins) form.pinned = pins.split(",").map((pair) => pair.split(":").map(Number));
   return form;
+}
+
+/** Whether the address asks for a decode or a comparison; one that only names a model does not. */
+export function isLink() {
+  const query = queryOfAddress();
+  return constants.linkNames.some((name) => name !== "with" && query.has(name));
 }
 
 /** Return the query parameters of the page's address. */

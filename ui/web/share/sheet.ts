@@ -141,10 +141,6 @@ export class Share {
   linkRow() {
     const words = "Opens the page with these settings and decodes again.";
     return this.row("Link", words, "Copy link", async (run) => {
-      if (run.isConversation) {
-        this.say("A link holds no conversation. Save the trace: it does.");
-        return;
-      }
       const address = linkTo(settingsOf(run)).href;
       try {
         await navigator.clipboard.writeText(address);

@@ -1,5 +1,4 @@
 // The player shows a run at its playhead: it makes the parts of the view, lays them out and updates them in each frame.
-// From mountPlayer on, the functions connect a player with Gradio's page.
 //
 //   const player = new Player(element, { decode(settings) {}, host });
 //   player.push(wireText);   // any number of wire lines, see core/run.ts
@@ -7,12 +6,12 @@
 // The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
 // share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
 
-import { clamp } from "../core/numbers.ts";
+import { failureWords } from "../core/numbers.ts";
 import { History, type Run, type Settings } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
-import { elementOf, find, make, makeButton, setAttribute, setText } from "../dom/elements.ts";
-import { decodeButtons, promptBox, STOP_MS } from "../dom/gradio.ts";
+import { find, make, makeButton, setAttribute, setText } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
+import { promptBox } from "../dom/page.ts";
 import {
   foldForm,
   isDarkPage,
@@ -24,16 +23,14 @@ import {
   scrollOnPhone,
 } from "../dom/screen.ts";
 import { makeTermNote } from "../dom/terms.ts";
-import { currentView, onViewChange, type PlayerElement, playerOf, showView } from "../dom/views.ts";
-import { onNumAhead, onRefused } from "../form/status.ts";
-import { doInBrowser, inBrowser } from "../in_browser.ts";
+import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
+import { doJob } from "../jobs.ts";
 import { settingsOf } from "../models.ts";
-import { TabKeeper } from "../saved_runs.ts";
+import { keepRun } from "../saved_run.ts";
+import { askServer } from "../server.ts";
 import { bareAddress, linkTo, replaceAddress } from "../share/permalink.ts";
 import { replayPage, Share, type ShareHost } from "../share/sheet.ts";
-import type { Mount } from "../stub.ts";
 import { type Actions, makeActions } from "./actions.ts";
-import { Conversation } from "./conversation.ts";
 import { FormDifference } from "./form_difference.ts";
 import { Help } from "./help.ts";
 import { Hood } from "./hood.ts";
@@ -52,7 +49,7 @@ import { SudokuView } from "./sudoku.ts";
 import { LaneView } from "./text.ts";
 import { BlockView, positionTitle } from "./tiles.ts";
 import { makeTransport } from "./transport.ts";
-import { type Origin, RunTree, Tree, type TreeNode } from "./tree.ts";
+import { type Origin, RunTree, Tree } from "./tree.ts";
 
 /** onBegin: called when another run is shown. time: decodes with these settings several times, to time the engine. */
 type PlayerHost = ShareHost & { onBegin: (run: Run) => void; time: (settings: Settings) => void };
@@ -142,14 +139,6 @@ export class Player {
   /** Announce that runs came or went on, or another is shown, so that they can be saved. */
   changed() {
     this.root.dispatchEvent(new CustomEvent("sbd-change"));
-  }
-
-  /** Show the runs that were saved before the page was reloaded. */
-  restore({ nodes, shown, pass }: { nodes: TreeNode[]; shown: Run; pass: number }) {
-    this.runTree.nodes = nodes;
-    this.history.run = shown;
-    this.history.latest = shown;
-    this.open(clamp(pass, 0, Math.max(shown.main.lastPass, 0)), false);
   }
 
   /** Show a message until the next run begins. */
@@ -310,7 +299,7 @@ export class Player {
 function makeEdit() {
   return make("button", "sbd-action sbd-edit", { "aria-label": "Edit in the form" }, "Edit", () => {
     foldForm(false);
-    promptBox("sbd-prompt-box")?.focus();
+    promptBox()?.focus();
   });
 }
 
@@ -335,7 +324,6 @@ class Parts {
   ntp: LaneView;
   playOnButton: HTMLButtonElement;
   sudoku: SudokuView;
-  conversation: Conversation;
   block: BlockView;
   staircase: Staircase;
   transport: { root: HTMLDivElement; update: (view: View) => void };
@@ -372,9 +360,7 @@ class Parts {
     this.playOnButton.append("to its end");
     this.ntp.root.append(this.playOnButton);
     this.sudoku = new SudokuView(actions);
-    this.conversation = new Conversation(actions);
-    this.main.root.prepend(this.conversation.before);
-    this.main.root.append(this.sudoku.root, this.conversation.form);
+    this.main.root.append(this.sudoku.root);
     this.block = new BlockView(actions);
     this.staircase = new Staircase(actions);
     this.transport = makeTransport(actions);
@@ -431,7 +417,6 @@ class Parts {
     this.tree.update(view);
     this.main.update(view, run.main);
     this.sudoku.update(view);
-    this.conversation.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) {
       const pass = view.ntpPass ?? view.pass;
@@ -459,90 +444,49 @@ class Parts {
   }
 }
 
-export const mountPlayer: Mount = ({ element, value, trigger, signal }) => {
+/** Mount the page's player. @param value wire lines of the opening run */
+export function mountPlayer(
+  element: HTMLElement,
+  value: string,
+  hasServer: boolean,
+  signal: AbortSignal,
+) {
   const host: PlayerElement = find(element, ".sbd-host");
-  const player = new Player(host, {
-    decode: (settings) =>
-      doInBrowser({ kind: "decode", form: settings }) || trigger("redo", settings),
+  const player: Player = new Player(host, {
+    decode: (settings) => doJob({ kind: "decode", form: settings }),
     host: {
       replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
-      sendTrace: (file) => trigger("give", file),
-      time: (settings) =>
-        doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
+      sendTrace: ({ text }) => void openTrace(player, text, hasServer),
+      time: (settings) => doJob({ kind: "time", form: settings }),
       onBegin: (run) => {
         showView("watch");
-        const hasLink = !run.isRecorded && !run.isConversation;
-        replaceAddress(hasLink ? linkTo(settingsOf(run)) : bareAddress());
+        replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
       },
     },
   });
   host.sbdPlayer = player;
-  signal.addEventListener("abort", () => player.destroy());
-  document.addEventListener("input", forgetLink, { signal });
-  // Stop playback behind another view: drawing there would only take time from an engine on this machine.
   onViewChange((name) => {
     foldForm(name === "watch");
     if (name !== "watch") player.set({ isPlaying: false });
   }, signal);
-  /** @param text wire lines, or "stop" if no more will come */
-  function take(text: string) {
-    // While this browser decodes, a "stop" from the server is about an older run.
-    if (text === "stop") inBrowser.isOn?.() || player.stop();
-    else if (text) player.push(text);
-  }
-  take(value);
+  player.push(value);
   if (currentView() !== "watch") player.set({ isPlaying: false });
-  new TabKeeper(player, signal).restore();
+  keepRun(player, signal);
   player.fit();
   player.paint(); // now: parts that appear only in the next frame would move the page
-  onNumAhead((numAhead) => player.wait(numAhead > 0), signal);
-  onRefused(() => player.wait(false), signal);
-  stopWithoutServer(player, signal);
-  return take;
-};
-
-/** End the run in the page if the visitor presses Stop and the server does not answer in time. */
-function stopWithoutServer(player: Player, signal: AbortSignal) {
-  let timer = 0;
-  const click = (event: Event) => {
-    const pressed = elementOf(event);
-    if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // the visitor asked for another decode
-    if (pressed && decodeButtons()[0]?.contains(pressed)) {
-      foldForm(true); // at once, not only when the run begins
-      player.wait(true);
-    }
-    if (!pressed?.closest("#sbd-stop")) return;
-    player.wait(false);
-    const { run } = player;
-    timer = window.setTimeout(() => {
-      const [go, stop] = decodeButtons();
-      if (signal.aborted || player.run !== run || !go || !stop || stop.disabled) return;
-      [go.disabled, stop.disabled] = [false, true];
-      if (!run || run.isComplete) {
-        player.showMessage("The server does not answer; nothing of the new run has come.");
-        return;
-      }
-      player.stop();
-      player.showMessage("The server does not answer; the run stands here as far as it came.");
-    }, STOP_MS);
-  };
-  document.addEventListener("click", click, { signal });
+  return player;
 }
 
-/** Remove the link's prompt from the address once the visitor edits it, so that a reload does not bring it back. */
-function forgetLink(event: Event) {
-  const linked = new URLSearchParams(window.location.search).get("prompt");
-  const box = elementOf(event);
-  if (!(box instanceof HTMLTextAreaElement) || !box.closest("#sbd-prompt-box")) return;
-  if (linked !== null && linked !== box.value) replaceAddress(bareAddress());
-}
+const NEEDS_SERVER = "A trace file opens on the page that python app.py serves, not on this one.";
 
-export const mountServerMessages: Mount = () => {
-  return (text) => {
-    if (!text) return;
-    const { timing, ...message } = JSON.parse(text);
-    const player = playerOf(document);
-    if (timing) player?.takeTiming(timing);
-    else player?.share.receive(message);
-  };
-};
+/** Have the server check a trace, and show it. */
+async function openTrace(player: Player, text: string, hasServer: boolean) {
+  try {
+    if (!hasServer) throw new Error(NEEDS_SERVER);
+    const { lines } = await askServer("trace", { text });
+    player.push(lines);
+    player.share.receive({ isShown: true });
+  } catch (failure) {
+    player.share.receive({ error: failureWords(failure) });
+  }
+}

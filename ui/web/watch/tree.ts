@@ -1,4 +1,4 @@
-// The tree of runs that were made from one another by pins, branches, follow-ups and other gammas: a row for each run,
+// The tree of runs that were made from one another by pins, branches and other gammas: a row for each run,
 // indented below its parent; pressing a row shows its run. Below the rows are the answers of the run shown and of its
 // parent, with their differences marked.
 
@@ -16,7 +16,7 @@ import { make, setText, showPieces } from "../dom/elements.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
-/** kind: pin, branch, gamma or follow-up */
+/** kind: pin, branch or gamma */
 export type Origin = { kind: string; position?: number; pass?: number };
 /** words: how it was made */
 export type TreeNode = { run: Run; parent: TreeNode | null; depth: number; words: string };
@@ -27,7 +27,6 @@ function originWords(run: Run, { kind, position = -1, pass = 0 }: Origin) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));
   if (kind === "pin") return `pin ${name} at ${position}`;
-  if (kind === "follow-up") return "follow-up";
   if (kind === "branch") return `branch ${name} at ${position}, forward pass ${pass + 1}`;
   return `γ ${formatGamma(run.solver.gamma ?? 0)}`;
 }
@@ -38,7 +37,6 @@ export function compareWithParent({
   run,
 }: TreeNode): { left: AnswerToken[]; right: AnswerToken[]; differ: Differences } | null {
   if (!parent?.run.main.finish || !run.main.finish) return null;
-  if (run.turns.length !== parent.run.turns.length) return null; // a follow-up answers another question
   const left = answerTokens(parent.run, parent.run.main);
   const right = answerTokens(run, run.main);
   const ids = (tokens: AnswerToken[]) => tokens.map(({ id }) => id);

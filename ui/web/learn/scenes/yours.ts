@@ -6,8 +6,7 @@ import { tokenName } from "../../core/letters.ts";
 import { formatPercent } from "../../core/numbers.ts";
 import type { Run } from "../../core/run.ts";
 import { make } from "../../dom/elements.ts";
-import { onModels } from "../../dom/views.ts";
-import { isChatChosen } from "../../models.ts";
+import { isChatChosen, onModels } from "../../models.ts";
 import type { MakeScene } from "../view.ts";
 import { makeGuesses } from "./guess.ts";
 

@@ -135,27 +135,11 @@ test("a run is complete when every lane is, or when it was stopped", () => {
   assert.ok(open.isComplete);
 });
 
-test("a question after the answer carries what was said, and so do all that grow out of it", () => {
-  const first = runOf(wire(start(), PREFILL, FIRST, SECOND, { ...END, text: "Hello" }));
-  const { prompt, turns, pinned } = first.followUp("Why?");
-  const said = [
-    ["user", "p"],
-    ["assistant", "Hello"],
-  ];
-  assert.deepEqual([prompt, turns, pinned], ["Why?", said, []]);
-  const messages = [...turns, ["user", "Why?"]] as [string, string][];
-  const second = runOf(wire(start({ prompt: "Why?", messages })));
-  assert.deepEqual(second.settings().turns, said);
-  assert.ok(!("turns" in first.settings()));
-});
-
-test("a system message is a setting of a first question, and the first word of what follows", () => {
+test("a system message is a setting", () => {
   const told = ["system", "Rhyme."] as [string, string];
   const messages = [told, ["user", "p"] as [string, string]];
   const run = runOf(wire(start({ messages }), PREFILL, FIRST, SECOND, { ...END, text: "Hello" }));
   assert.equal(run.settings().system, "Rhyme.");
-  assert.ok(!("turns" in run.settings()) && !run.isConversation);
-  assert.deepEqual(run.followUp("Why?").turns[0], told);
   assert.ok(!("system" in runOf(wire(start())).settings()));
 });
 

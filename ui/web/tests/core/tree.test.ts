@@ -1,9 +1,8 @@
-// The tree of runs and their branches: how a run differs from its parent, and how the tree is stored.
+// The tree of runs and their branches: how a run differs from its parent.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { answerTokens, differences, differWords } from "../../core/differences.ts";
-import { recordOf, treeOf } from "../../saved_runs.ts";
 import { comparedWords, compareWithParent, RunTree } from "../../watch/tree.ts";
 import { END, FIRST, FIRST_GIVEN, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.ts";
 
@@ -186,58 +185,4 @@ test("the run that an ending is compared with is named", () => {
   assert.ok(pin && gamma);
   assert.equal(comparedWords(pin), "compared with the first run");
   assert.equal(comparedWords(gamma), `compared with ${pin.words}`);
-});
-
-const open = (id: string, ask: string = "") =>
-  runOf(wire({ ...start({ ask }), run: id }, { ...PREFILL, run: id }));
-
-function runTree() {
-  const grown = new RunTree();
-  const first = runOf();
-  grown.add(first);
-  const branch = open("b", grown.request(first, { kind: "gamma" }));
-  grown.add(branch);
-  return { grown, first, branch };
-}
-
-test("a tree comes back as it was: runs, parents, words, the run shown and its pass", () => {
-  const { grown, branch } = runTree();
-  const record = recordOf(grown, branch, 0);
-  const tree = treeOf(JSON.parse(JSON.stringify(record)));
-  assert.ok(tree);
-  assert.equal(tree.shown.id, "b");
-  assert.deepEqual(
-    tree.nodes.map(({ run, parent, words, depth }) => [run.id, parent?.run.id, words, depth]),
-    [
-      ["r", undefined, "first run", 0],
-      ["b", "r", "γ 0.10", 1],
-    ],
-  );
-  assert.equal(tree.nodes[0]?.run.main.text, "Hello world");
-});
-
-test("a run that was cut off stands where it was cut", () => {
-  const { grown, first } = runTree();
-  const tree = treeOf(recordOf(grown, first, 2) ?? assert.fail());
-  assert.deepEqual(
-    tree?.nodes.map(({ run }) => [run.isStopped, run.isComplete]),
-    [
-      [false, true],
-      [true, true],
-    ],
-  );
-});
-
-test("the opening run alone is not worth keeping", () => {
-  const alone = new RunTree();
-  const opening = open("opening");
-  alone.add(opening);
-  assert.equal(recordOf(alone, opening, 0), null);
-});
-
-test("a record of another version, or none, is no tree", () => {
-  const { grown, first } = runTree();
-  assert.equal(treeOf(undefined), null);
-  const record = recordOf(grown, first, 0) ?? assert.fail();
-  assert.equal(treeOf({ ...record, version: 0 }), null);
 });

@@ -1,3 +1,0 @@
-() => {
-"use strict";var sbd=(()=>{var o=Object.defineProperty;var l=Object.getOwnPropertyDescriptor;var i=Object.getOwnPropertyNames;var c=Object.prototype.hasOwnProperty;var u=(t,e)=>{for(var r in e)o(t,r,{get:e[r],enumerable:!0})},p=(t,e,r,s)=>{if(e&&typeof e=="object"||typeof e=="function")for(let n of i(e))!c.call(t,n)&&n!==r&&o(t,n,{get:()=>e[n],enumerable:!(s=l(e,n))||s.enumerable});return t};var m=t=>p(o({},"__esModule",{value:!0}),t);var d={};u(d,{savedRunsFlag:()=>h});var g=globalThis.location?.pathname.replace(/[^/]*\.html$/,"")??"";function a(t){return`sbd ${g} ${t}`}function h(){try{return[null,sessionStorage.getItem(a("kept"))===location.search?"kept":""]}catch{return[null,""]}}return m(d);})();
-return sbd.savedRunsFlag();}

@@ -1,0 +1,585 @@
+"""The doors of the page's server: which requests it answers, and how many of each visitor.
+
+Every request passes here before anything of Gradio runs. Paths and methods outside the lists get
+404. Bodies and ids are checked for shape and size. For each address, requests are slowed down once
+there are too many, and what is computed is served one at a time, each followed by a pause as long
+as the request took, at most MAX_PAUSE seconds.
+"""
+
+import asyncio
+import json
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, Protocol
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response
+
+from sbd_core.errors import ArgumentError
+
+MAX_BODY = 6_000_000
+"""Most bytes of a body with a trace: the largest trace file, and what JSON adds to it."""
+SMALL_BODY = 100_000
+"""Most bytes of any other body."""
+MAX_BODIES = 60_000_000
+"""Most bytes of large bodies in memory at a time."""
+MAX_BODIES_EACH = 20_000_000
+"""Most bytes of one address's large bodies in memory at a time."""
+MAX_DISCARDED = 200_000_000
+"""Bytes of a too large body that are read and dropped, so that its sender reads the answer."""
+SECONDS_FOR_BODY = 120.0
+ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Matches ids of events and sessions."""
+SPACE_PROXIES = "10.0.0.0/8"
+"""Network of the proxies of a Hugging Face Space."""
+IPV6_PREFIX = 64
+"""Prefix length of the IPv6 network that counts as one visitor."""
+MAX_WAITING = 20
+"""Most computed requests of one address that wait at a time."""
+MAX_PAUSE = 1.0
+"""Longest pause in seconds after a computed request."""
+MAX_DELAY = 2.0
+"""Longest delay in seconds of a request when there are too many; one due later is refused."""
+MAX_STREAMS = 64
+"""Most streams of one address that are open at a time."""
+MAX_UNREAD = 8
+"""Most events of one address whose streams nobody has opened yet."""
+SECONDS_UNREAD = 10.0
+"""Time in which somebody has to open the stream of an event."""
+MAX_KNOWN = 1000
+"""Number of remembered addresses above which idle ones are forgotten."""
+
+NOT_LOCAL = (
+    "This page answers its own machine alone, under an address or localhost. Behind a proxy start "
+    "it with --trusted-proxies, for others with --public."
+)
+NOT_FOUND = "There is nothing at this address."
+TOO_LARGE = "The request is larger than this page takes."
+TOO_SLOW = "The request took too long to arrive."
+TOO_MANY = "Too many requests of your network at once; try again in a moment."
+BUSY = "The page is reading too many large requests; try again in a minute."
+NOT_TEXT = "The request must be JSON, and its texts Unicode without lone surrogates."
+NO_EVENT = "There is no such event; it is over, or nobody read it in time."
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+}
+"""Headers of every answer: no guessed content types, and threads for the engine in browsers."""
+
+Address = IPv4Address | IPv6Address
+Networks = tuple[IPv4Network | IPv6Network, ...]
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+
+def proxies_of(text: str) -> Networks:
+    """Parse "10.0.0.0/8,127.0.0.1" or the like; () for "". Raises ArgumentError for other text."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        return tuple(ip_network(part, strict=False) for part in parts)
+    except ValueError as error:
+        rule = "must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8"
+        raise ArgumentError("trusted_proxies", rule, text) from error
+
+
+def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
+    """Find the visitor who sent a request: an IPv4 address, or the network of an IPv6 address.
+
+    peer: the address that connected. trusted: networks of the trusted proxies.
+    forwarded: values of X-Forwarded-For, to which each proxy appends the address that it served.
+    The visitor is the right-most address that is not a trusted proxy. Addresses to its left may be
+    forged.
+    """
+    found = _address(peer)
+    if found is None:
+        return peer
+    for hop in reversed(",".join(forwarded).split(",")):
+        before = _address(hop)
+        if before is None or not _is_in(found, trusted):
+            break
+        found = before
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, IPV6_PREFIX), strict=False))
+    return str(found)
+
+
+def _address(text: str) -> Address | None:
+    """The IP address in a text such as "1.2.3.4:80" or "[::1]"; None if there is none."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _is_in(address: Address | None, networks: Networks) -> bool:
+    return address is not None and any(address in network for network in networks)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a page that listens on `host` can be reached only from its own machine."""
+    found = _address(host)
+    return host == "localhost" if found is None else found.is_loopback
+
+
+def is_local_name(host: str) -> bool:
+    """Whether a Host header, or an Origin without its scheme, is an IP address or localhost.
+
+    A hostile site could let any other name point to this machine (DNS rebinding).
+    """
+    name = host.lower().partition(":")[0]
+    return _address(host) is not None or name == "localhost" or name.endswith(".localhost")
+
+
+class Refusal(Exception):
+    """An answer other than what was asked for: a status code and a sentence."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status, self.words = status, words
+
+
+class Bucket:
+    """Lets `at_once` requests pass at once, then `a_second` per second."""
+
+    def __init__(self, at_once: int, a_second: float) -> None:
+        self._at_once, self._a_second = at_once, a_second
+        self.used_until = 0.0
+        """The time.monotonic() until which the requests so far use up the share."""
+
+    async def take(self) -> None:
+        """Count a request and delay it as needed. Raises Refusal if it would be due too late."""
+        now = time.monotonic()
+        before = max(now, self.used_until)
+        seconds = before - now - self._at_once / self._a_second
+        if seconds > MAX_DELAY:
+            await asyncio.sleep(MAX_DELAY)  # whoever asks again at once does not get ahead by it
+            raise Refusal(429, TOO_MANY)
+        self.used_until = before + 1 / self._a_second
+        await asyncio.sleep(max(0.0, seconds))
+
+
+@dataclass(slots=True)
+class Sender:
+    """State of one address.
+
+    requests: limits requests of every kind; a page with its engine needs about 30.
+    events: limits requests that change something, such as decodes; a class may send 64 at once.
+    free_at: the time.monotonic() at which the pause after the last computed request ends.
+    num_waiting: number of computed requests that are waiting or being served.
+    num_bytes: bytes of large bodies in memory. num_streams: number of open streams.
+    num_unread: number of events whose streams nobody has opened yet.
+    """
+
+    requests: Bucket = field(default_factory=lambda: Bucket(1200, 60))
+    events: Bucket = field(default_factory=lambda: Bucket(64, 10))
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    free_at: float = 0.0
+    num_waiting: int = 0
+    num_bytes: int = 0
+    num_streams: int = 0
+    num_unread: int = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of the address has to be remembered."""
+        counts = self.num_waiting, self.num_bytes, self.num_streams, self.num_unread
+        until = max(self.free_at, self.requests.used_until, self.events.used_until)
+        return not any(counts) and until <= time.monotonic()
+
+    async def in_turn(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Serve a computed request after earlier ones of the address. Raises Refusal."""
+        if self.num_waiting >= MAX_WAITING:
+            await asyncio.sleep(MAX_DELAY)
+            raise Refusal(429, TOO_MANY)
+        self.num_waiting += 1
+        try:
+            async with self.lock:
+                await asyncio.sleep(max(0.0, self.free_at - time.monotonic()))
+                began = time.monotonic()
+                try:
+                    await act()
+                finally:
+                    ended = time.monotonic()
+                    self.free_at = ended + min(ended - began, MAX_PAUSE)
+        finally:
+            self.num_waiting -= 1
+
+
+class Behind(Protocol):
+    """What the doors lead to: the page's own answers, and Gradio's queue of events."""
+
+    def file(self, path: str) -> Callable[[Scope], Response] | None:
+        """Make a function that answers with the file at a path below the page; None for none."""
+
+    def answer(self, path: str) -> Callable[[Any], Any] | None:
+        """The function behind POST `path`, from JSON to JSON; None for none."""
+
+    def event(self, name: object) -> tuple[int, int] | None:
+        """Number and count of values of the event with a name or number; None for none."""
+
+    def is_event(self, session: str) -> bool:
+        """Whether a session, or an event called by name, has messages to read."""
+
+    async def drop(self, session: str) -> None:
+        """Drop an event whose stream nobody has opened, and its messages."""
+
+    def forget(self) -> None:
+        """Forget the values that Gradio keeps of events that were sent."""
+
+
+class Readers:
+    """The sessions and events whose streams are open now."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    def is_read(self, session: str) -> bool:
+        """Whether somebody reads the messages of a session, or of an event called by name."""
+        return self._open[session] > 0
+
+    def change(self, session: str, by: int) -> None:
+        """Count a stream that was opened (1) or closed (-1)."""
+        self._open[session] += by
+        if self._open[session] <= 0:
+            del self._open[session]
+
+
+API = "/gradio_api"
+TRACE_EVENT = "trace_to_html"
+"""The only event whose values may be large."""
+COMPUTED = {"/config", f"{API}/info"}
+SMALL_POSTS = {f"{API}/cancel", f"{API}/reset"}
+CALL = re.compile(rf"{API}/call/([a-z_]{{1,32}})")
+READ = re.compile(rf"{API}/call/[a-z_]{{1,32}}/([^/]+)")
+HEARTBEAT = re.compile(rf"{API}/heartbeat/([^/]+)")
+
+
+class Doors:
+    """The ASGI application in front of Gradio's.
+
+    trusted: networks of the proxies whose X-Forwarded-For is believed.
+    is_local: whether to refuse requests whose Host or Origin does not name this machine.
+    root_path: path below which a proxy shows the page, without a slash at its end.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        behind: Behind,
+        *,
+        trusted: Networks = (),
+        is_local: bool = False,
+        root_path: str = "",
+    ) -> None:
+        self._app, self._behind = app, behind
+        self._trusted, self._is_local, self._root_path = trusted, is_local, root_path
+        self._num_bytes = 0  # of all large bodies held now
+        self._has_warned = False
+        self._senders: dict[str, Sender] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.readers = Readers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it with a sentence."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await receive()
+            await send({"type": "websocket.close"})
+            return
+        send = _with_headers(send)
+        try:
+            if self._is_local and not _is_own(scope):
+                raise Refusal(403, NOT_LOCAL)
+            await self._serve(self._with_visitor(scope), receive, send)
+        except Refusal as refusal:
+            answer = JSONResponse({"detail": refusal.words}, refusal.status)
+            if scope["method"] == "POST":  # its body may not have been read
+                answer.headers["Connection"] = "close"
+            await answer(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = self._path(scope), scope["method"]
+        sender = self._sender(scope)
+        await sender.requests.take()
+        if method in ("GET", "HEAD"):
+            # A page and its files may have any query, which Gradio must not read.
+            query, scope = scope["query_string"], {**scope, "path": path, "query_string": b""}
+            file = self._behind.file(path)
+            if file is not None:
+                await file(scope)(scope, receive, send)
+            elif path in COMPUTED and method == "GET":
+                await sender.in_turn(lambda: self._app(scope, receive, send))
+            elif path == f"{API}/startup-events" and is_loopback(scope["client"][0]):
+                await self._app(scope, receive, send)
+            elif method == "GET" and (session := _session_of(path, query)) is not None:
+                await self._stream(sender, session, {**scope, "query_string": query}, receive, send)
+            else:
+                raise Refusal(404, NOT_FOUND)
+            return
+        answer = self._behind.answer(path) if method == "POST" else None
+        called = CALL.fullmatch(path)
+        is_event = called is not None or path == f"{API}/queue/join"
+        if method != "POST" or not (answer or is_event or path in SMALL_POSTS):
+            raise Refusal(404, NOT_FOUND)
+        await sender.events.take()
+        most = SMALL_BODY if path in SMALL_POSTS else MAX_BODY
+        held = bytearray()
+        try:
+            await self._read(scope, receive, held, sender, most)
+            body = await run_in_threadpool(_parsed, bytes(held))
+            if answer is not None:
+                await sender.in_turn(lambda: _answered(answer, body)(scope, receive, send))
+                return
+            if path in SMALL_POSTS:
+                body = _checked_ids(body, ("session_hash", "event_id"))
+            else:
+                body = self._checked_event(called[1] if called else None, body, len(held))
+            scope = {**scope, "path": path, "query_string": b""}
+            replayed = _replayed(json.dumps(body).encode(), receive)
+            if is_event:
+                await self._join(sender, body.get("session_hash"), scope, replayed, send)
+            else:
+                await self._app(scope, replayed, send)
+        finally:
+            self._behind.forget()
+            if len(held) > SMALL_BODY:
+                self._num_bytes -= len(held)
+                sender.num_bytes -= len(held)
+
+    def _path(self, scope: Scope) -> str:
+        """The path below the page's root, which proxies may or may not have removed."""
+        path: str = scope["path"]
+        if self._root_path and (path + "/").startswith(self._root_path + "/"):
+            path = path[len(self._root_path) :]
+        return path or "/"
+
+    def _checked_event(self, name: str | None, body: Any, size: int) -> dict[str, Any]:
+        """Check the body of an event and drop what Gradio does not need. Raises Refusal.
+
+        name: of an event that is called by name; None for one that joins a session.
+        """
+        if not isinstance(body, dict):
+            raise Refusal(422, "An event must be an object.")
+        found = self._behind.event(body.get("fn_index") if name is None else name)
+        if found is None:
+            raise Refusal(404, NOT_FOUND)
+        number, count = found
+        data = body.get("data")
+        if not isinstance(data, list) or len(data) != count:
+            raise Refusal(422, f"This event takes a list of {count} values as its data.")
+        if size > SMALL_BODY and self._behind.event(TRACE_EVENT) != found:
+            raise Refusal(413, TOO_LARGE)
+        if name is not None:
+            return {"data": data}
+        return {"data": data, "fn_index": number, **_checked_ids(body, ("session_hash",))}
+
+    async def _join(
+        self, sender: Sender, session: str | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let an event join Gradio's queue, and drop it if nobody opens its stream in time."""
+        if sender.num_unread >= MAX_UNREAD:
+            raise Refusal(429, TOO_MANY)
+        said = bytearray()
+
+        async def listen(message: Message) -> None:
+            said.extend(message.get("body", b""))
+            await send(message)
+
+        sender.num_unread += 1
+        try:
+            await self._app(scope, receive, listen)
+            known = json.loads(said).get("event_id") if session is None else session
+        except BaseException:
+            sender.num_unread -= 1
+            raise
+
+        async def watch() -> None:
+            until = time.monotonic() + SECONDS_UNREAD
+            while not (is_read := self.readers.is_read(known)) and time.monotonic() < until:
+                await asyncio.sleep(0.05)
+                if not self._behind.is_event(known):  # over, and read
+                    break
+            sender.num_unread -= 1
+            if not is_read:
+                await self._behind.drop(known)
+
+        task = asyncio.create_task(watch())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _stream(
+        self, sender: Sender, session: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let a visitor read the messages of a session or an event."""
+        is_heartbeat = HEARTBEAT.fullmatch(scope["path"]) is not None
+        if not is_heartbeat and not self._behind.is_event(session):
+            raise Refusal(404, NO_EVENT)
+        if sender.num_streams >= MAX_STREAMS:
+            raise Refusal(429, TOO_MANY)
+        sender.num_streams += 1
+        self.readers.change(session, 0 if is_heartbeat else 1)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            sender.num_streams -= 1
+            self.readers.change(session, 0 if is_heartbeat else -1)
+
+    def _sender(self, scope: Scope) -> Sender:
+        """The Sender of the address that sent a request."""
+        if len(self._senders) > MAX_KNOWN:
+            self._senders = {name: each for name, each in self._senders.items() if not each.is_idle}
+        return self._senders.setdefault(str((scope.get("client") or ("",))[0]), Sender())
+
+    def _with_visitor(self, scope: Scope) -> Scope:
+        """Replace the client in the scope by the visitor behind the trusted proxies."""
+        if scope.get("client") is None:
+            return scope
+        peer = scope["client"][0]
+        forwarded = [
+            value.decode("latin1") for name, value in scope["headers"] if name == b"x-forwarded-for"
+        ]
+        if forwarded and not self._has_warned and not _is_in(_address(peer), self._trusted):
+            self._has_warned = True
+            logger.warning(
+                "%s forwards requests and is no trusted proxy: all who come through it count as "
+                "one visitor; see --trusted-proxies in docs/hosting.md",
+                peer,
+            )
+        return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
+
+    async def _read(
+        self, scope: Scope, receive: Receive, held: bytearray, sender: Sender, most: int
+    ) -> None:
+        """Read a body of at most `most` bytes into `held`. Raises Refusal."""
+        try:
+            await asyncio.wait_for(
+                self._read_parts(scope, receive, held, sender, most), SECONDS_FOR_BODY
+            )
+        except asyncio.TimeoutError:
+            raise Refusal(408, TOO_SLOW) from None
+
+    async def _read_parts(
+        self, scope: Scope, receive: Receive, held: bytearray, sender: Sender, most: int
+    ) -> None:
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        is_too_large = not announced.isdigit() or int(announced[:20]) > most
+        refusal = Refusal(413, TOO_LARGE) if is_too_large else None
+        num_bytes, is_more = 0, True
+        while is_more and num_bytes <= MAX_DISCARDED:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, "The request was cut off.")
+            part = message.get("body", b"")
+            is_more = message.get("more_body", False)
+            num_bytes += len(part)
+            if refusal is None and num_bytes > most:
+                refusal = Refusal(413, TOO_LARGE)
+            before, size = len(held), len(held) + len(part)
+            more = size - before * (before > SMALL_BODY) if size > SMALL_BODY else 0
+            if refusal is None and sender.num_bytes + more > MAX_BODIES_EACH:
+                refusal = Refusal(429, TOO_MANY)
+            if refusal is None and self._num_bytes + more > MAX_BODIES:
+                refusal = Refusal(503, BUSY)
+            if refusal is None:
+                held += part
+                self._num_bytes += more
+                sender.num_bytes += more
+        if refusal is not None:
+            raise refusal
+
+
+def _session_of(path: str, query: bytes) -> str | None:
+    """Id of the session or event whose messages are asked for; None at another door."""
+    found = READ.fullmatch(path) or HEARTBEAT.fullmatch(path)
+    if found is None and path != f"{API}/queue/data":
+        return None
+    named = parse_qs(query.decode("latin1")).get("session_hash", [])
+    session = found[1] if found else named[0] if len(named) == 1 else ""
+    if not ID.fullmatch(session):
+        raise Refusal(404, NO_EVENT)
+    return session
+
+
+def _parsed(body: bytes) -> Any:
+    """Parse JSON. Raises Refusal for anything else, and for texts that are not Unicode."""
+    try:
+        found = json.loads(body)
+        json.dumps(found, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise Refusal(422, NOT_TEXT) from None
+    return found
+
+
+def _checked_ids(body: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The ids and the number of a function in a body. Raises Refusal if they are not such."""
+    body = body if isinstance(body, dict) else {}
+    checked = {name: body.get(name) for name in names}
+    if not all(isinstance(value, str) and ID.fullmatch(value) for value in checked.values()):
+        raise Refusal(422, f"{' and '.join(names)} must be ids of at most 64 letters and digits.")
+    number = body.get("fn_index")
+    return {**checked, "fn_index": number if type(number) is int and abs(number) < 1000 else 0}
+
+
+def _answered(answer: Callable[[Any], Any], body: Any) -> App:
+    """The ASGI application that answers with what `answer` makes of a body, in a thread."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        response = JSONResponse(await run_in_threadpool(answer, body))
+        await response(scope, receive, send)
+
+    return serve
+
+
+def _is_own(scope: Scope) -> bool:
+    """Whether a request's Host and Origin, where given, both name this machine."""
+    headers: Mapping[bytes, bytes] = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin1")
+    names = [headers.get(b"host", b"").decode("latin1"), origin.rpartition("://")[2]]
+    return all(is_local_name(name) for name in names if name)
+
+
+def _with_headers(send: Send) -> Send:
+    """Wrap `send` so that every answer has HEADERS."""
+    added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *added]}
+        await send(message)
+
+    return sender
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Make a `receive` that first gives the body already read, then whatever comes later."""
+    is_given = False
+
+    async def replay() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

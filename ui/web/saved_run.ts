@@ -1,0 +1,51 @@
+// Keeps the last run of this tab over a reload: its lines, its place and the address that it belongs to.
+
+import { readFromTab, storeInTab } from "./dom/page.ts";
+import type { Player } from "./watch/player.ts";
+
+const KEY = "sbd-run";
+const SAVE_MS = 400;
+const MAX_CHARACTERS = 2_000_000;
+const KEPT = "The page was loaded anew; its last run was kept in your browser.";
+const CUT = " What was cut off can be decoded again.";
+
+type Saved = { address: string; lines: string; pass: number };
+
+/** Save the player's run whenever it changes. */
+export function keepRun(player: Player, signal: AbortSignal) {
+  let timer = 0;
+  const save = () => {
+    clearTimeout(timer);
+    timer = 0;
+    const { run, state } = player;
+    if (!run || run.id === "opening" || run.numCharacters > MAX_CHARACTERS) return;
+    const saved: Saved = {
+      address: location.search,
+      lines: run.lines.join("\n"),
+      pass: state.pass,
+    };
+    storeInTab(KEY, JSON.stringify(saved));
+  };
+  const saveSoon = () => {
+    timer ||= window.setTimeout(save, SAVE_MS);
+  };
+  player.root.addEventListener("sbd-change", saveSoon, { signal });
+  addEventListener("pagehide", save, { signal });
+}
+
+/** Show the run that this tab had before a reload of this address; false if there was none. */
+export function restoreRun(player: Player) {
+  try {
+    const { address, lines, pass }: Saved = JSON.parse(readFromTab(KEY) ?? "{}");
+    if (address !== location.search || !lines) return false;
+    player.push(lines);
+    const { run } = player;
+    if (!run || run.id === "opening") return false;
+    if (!run.isComplete) player.stop(); // no more lines will come
+    player.open(Math.min(pass, Math.max(run.main.lastPass, 0)), false);
+    player.showMessage(KEPT + (run.isComplete ? "" : CUT));
+    return true;
+  } catch {
+    return false;
+  }
+}
