@@ -102,7 +102,8 @@ class DecodeConfig:
     solver: Solver = setting(
         factory=EntropyBound,
         label="Solver",
-        help=f"rule of sbd: {', '.join(SOLVERS)}",
+        help="rule of sbd",
+        choices=(*SOLVERS,),
         unset=EntropyBound.name,
         link="solver",
         strategies=("sbd",),
@@ -138,7 +139,13 @@ class DecodeConfig:
     )
     top_k_recorded: int = setting(5, low=0, high=50, label="Recorded tokens", flag=None)
     pinned: Mapping[int, int] = setting(
-        factory=dict, hash=False, label="Pins", link="pins", flag=None, strategies=("sbd",)
+        factory=dict,
+        hash=False,
+        label="Pins",
+        help="tokens given in advance, as pairs of an offset in the answer and a token id",
+        link="pins",
+        flag=None,
+        strategies=("sbd",),
     )
     is_raw_prompt: bool = setting(default=False, label="Raw prompt", flag=None)
     allows_untrained_block_size: bool = setting(
@@ -195,7 +202,7 @@ def decode_settings() -> list[dict[str, Any]]:
     for item in settings_of(DecodeConfig):
         found.append({**asdict(item), "solvers": None})
         if item.name == "solver":
-            found[-1] |= {"kind": "choice", "choices": (*SOLVERS,), "default": EntropyBound.name}
+            found[-1] |= {"kind": "choice", "default": EntropyBound.name}
             found += [
                 {**asdict(taken[0]), "strategies": ("sbd",), "solvers": defaults}
                 for taken, defaults in map(_takers, SOLVER_PARAMETERS)
@@ -232,14 +239,19 @@ def config_of(values: Mapping[str, Any], *, is_form: bool = False) -> DecodeConf
 
     None means not given. "pinned" may be a list of pairs, and a whole number a float.
     is_form: whether what a form sends beside is dropped: unknown names, settings of other solvers,
-        and 0 or "" for a setting that may be None.
+        and 0 or "" for a number that may be None. None for any other setting is then an error.
     Raises ArgumentError naming the setting, also for an unknown one.
     """
     own, of_solvers = settings_of(DecodeConfig), solver_settings()
-    given = {name: value for name, value in values.items() if value is not None}
-    if is_form:
-        none_at = {item.name for item in own if item.is_optional}
-        given = {k: v for k, v in given.items() if not (k in none_at and v in (0, ""))}
+    unset = {
+        item.name: (None, 0, "") if item.kind == "number" else (None,)
+        for item in own
+        if item.is_optional
+    }
+    given = dict(values)
+    for name, value in values.items():
+        if value in (unset.get(name, ()) if is_form else (None,)):
+            del given[name]
     given = with_whole_numbers((*own, *of_solvers), given)
     solver = given.pop("solver", EntropyBound.name)
     parameters = {name: given.pop(name) for name in SOLVER_PARAMETERS if name in given}

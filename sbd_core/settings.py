@@ -77,12 +77,12 @@ def _setting_of(item: Field[Any]) -> Setting:
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     made: dict[str, Any] = {
         "flag": item.name.replace("_", "-"),
+        "choices": choices,
         **item.metadata,
         "name": item.name,
         "kind": "choice" if choices else KINDS.get(kind, "other"),
         "default": None if default is MISSING else default,
         "is_optional": NoneType in parts,
-        "choices": choices,
     }
     return Setting(**made)
 

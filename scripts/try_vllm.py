@@ -75,7 +75,11 @@ OTHERS: dict[str, tuple[Any, Any]] = {
     "Qwen3": (Qwen3Config, Qwen3ForCausalLM),
 }
 FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
-CRAMPED = [*FLAGS, "--max-num-batched-tokens", "72", "--num-gpu-blocks-override", "24"]
+CRAMPED = [
+    *FLAGS,
+    *("--max-num-batched-tokens", "72"),
+    *("--num-gpu-blocks-override", "24", "--max-model-len", "384"),
+]
 BAD: tuple[dict[str, Any], ...] = (
     {"vllm_xargs": {"gamma": -1}},
     {"vllm_xargs": {"gamma": "much"}},
@@ -315,18 +319,28 @@ def watched_rows(model: Any, llm: Any, ways: dict[str, list[list[Asked]]]) -> di
     return rows
 
 
-def by_blocks(model: Any, ids: list[list[int]]) -> dict[str, Any]:
-    """Answers of vLLM's engine by blocks, alone and together, and what may go wrong with them."""
-    words = partial(serving.command, solver=EntropyBound(0.1), block_size=BLOCK)
-    llm = engine(words("sbd-nano", [*FLAGS, "--block-size", "32"]))
-    sets = {gamma: [Asked(each, EntropyBound(gamma)) for each in ids] for gamma in GAMMAS}
-    some = ids[:12]
-    ways = {f"alone, gamma {gamma}": [[each] for each in own] for gamma, own in sets.items()}
-    ways |= {f"{AT_ONCE} at once, gamma {gamma}": [own] for gamma, own in sets.items()}
+def served() -> Any:
+    """vLLM's engine as `serve sbd-nano` starts it, with small pages of its KV cache."""
+    flags = [*FLAGS, "--block-size", "32"]
+    return engine(serving.command("sbd-nano", flags, solver=EntropyBound(0.1), block_size=BLOCK))
+
+
+def alone(gamma: float, model: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """One request at a time."""
+    asked = [[Asked(each, EntropyBound(gamma))] for each in ids]
+    return {"rows": watched_rows(model, served(), {f"alone, gamma {gamma}": asked})}
+
+
+def together(model: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """Many requests at once, and what may go wrong with them."""
+    llm, some = served(), ids[:12]
+    ways = {
+        f"{AT_ONCE} at once, gamma {gamma}": [[Asked(each, EntropyBound(gamma)) for each in ids]]
+        for gamma in GAMMAS
+    }
     rules = [EntropyBound(0.0), EntropyBound(1.0), TopK(k=4, by="margin"), LeftToRight(k=3)]
     mixed = [Asked(each, rules[i % len(rules)]) for i, each in enumerate(some)]
-    rows = watched_rows(model, llm, ways)
-    rows |= {
+    rows = watched_rows(model, llm, ways) | {
         "other solvers in one batch": few(model, llm, mixed),
         "answers cut at 21 tokens": few(model, llm, [Asked(i, EntropyBound(), 21) for i in some]),
         "repetition penalty 1.3": few(
@@ -422,7 +436,7 @@ def ntp(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     return {"rows": {f"ntp, {AT_ONCE} at once": row}}
 
 
-def other(name: str) -> dict[str, Any]:
+def other(name: str, _model: Any, _ids: list[list[int]]) -> dict[str, Any]:
     """A random model of another architecture."""
     config, kind = OTHERS[name]
     with TemporaryDirectory() as folder:
@@ -547,17 +561,20 @@ def told(port: int) -> dict[str, Any]:
     }
 
 
-STAGES = ("blocks", "cramped", "ntp", *OTHERS, "http")
+STAGES: dict[str, Callable[[Any, list[list[int]]], dict[str, Any]]] = {
+    **{f"alone-{gamma}": partial(alone, gamma) for gamma in GAMMAS},
+    "together": together,
+    "cramped": cramped,
+    "ntp": ntp,
+    "http": http,
+    **{name: partial(other, name) for name in OTHERS},
+}
 
 
 def run_stage(stage: str) -> dict[str, Any]:
     """Run one stage in this process, which is one of vLLM's environment."""
-    if stage in OTHERS:
-        return other(stage)
     model = load(device="cpu", dtype="float32")
-    ids = [list(model.encode(each, is_raw=False)) for each in prompts()]
-    kinds = {"blocks": by_blocks, "cramped": cramped, "ntp": ntp, "http": http}
-    return kinds[stage](model, ids)
+    return STAGES[stage](model, [list(model.encode(each, is_raw=False)) for each in prompts()])
 
 
 def make_environment(folder: Path) -> Path:
@@ -591,7 +608,7 @@ def main() -> None:
     python = make_environment(flags.environment)
     for stage in flags.only or STAGES:
         variables = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
-        if stage not in ("http",):
+        if stage != "http":
             variables["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
         if stage not in ("ntp", "http"):
             variables |= {

@@ -377,11 +377,43 @@ def browser() -> str:
     )
 
 
+def vllm() -> str:
+    """Answers of vLLM's engine beside those of this one, and what else was tried with it."""
+    data = results("vllm")
+    rows = []
+    for way, row in data["rows"].items():
+        rest = row["answers"] - row["same"]
+        counts = ["", ""]
+        if "passes" in row:
+            counts = [f"{row['tokens'] / row[name]:.2f}" for name in ("passes", "engine_passes")]
+        told = f"{row['near_ties']} of {rest}" if rest else ""
+        rows.append([way, f"{row['same']} of {row['answers']}", told, *counts])
+    head = ["", "the engine's tokens", "others at near ties", "tokens a pass", "the engine's"]
+    found, facts = data["checks"], data["circumstances"]
+    return (
+        f"{table(head, rows)}\n"
+        f"Asked twice, {found['asked_twice_same']} of {found['asked_twice']} answers are the same, "
+        f"with {found['asked_twice_cached_tokens']:.0f} tokens from the prefix cache; "
+        f"{found['second_turns_same']} of {found['second_turns']} second turns, which got "
+        f"{found['answer_tokens_from_cache']:.0f} tokens of first answers from it, are the "
+        f"engine's. Stop strings cut {found['stop_strings_right']} of {found['stop_strings']} "
+        f"answers rightly. Chunks of {found['chunk']} tokens read prompts of up to "
+        f"{found['longest_prompt']}, with {found['preemptions']:.0f} preemptions. Over HTTP, "
+        f"{found['http_same']} of {found['http_requests']} answers to {found['clients']} clients "
+        f"are the engine's, {found['http_lost']} lost, {found['http_crossed']} another's; "
+        f"{found['bad_refused']} of {found['bad_requests']} wrong requests were refused and "
+        f"{found['aborted']} clients left amid theirs. Tokens a pass count prompts. "
+        f"vLLM {facts['vllm']}, {data['model']}, blocks of {data['block_size']}, on "
+        f"{facts['processor']}, PyTorch {facts['torch']}, transformers {facts['transformers']}. "
+        "Other work kept the machine busy, so nothing was timed.\n"
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
-        *(gpu, browser, solvers, adapter_training, requests),
+        *(gpu, browser, solvers, adapter_training, requests, vllm),
     )
 }
 """Functions that make the tables, by name."""

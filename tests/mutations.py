@@ -32,9 +32,9 @@ EVENTS = "sbd_core/events.py"
 OF_MASKS = ("tests/core/test_masks.py",)
 OF_SAMPLING = ("tests/core/test_sampling.py",)
 OF_SOLVERS = ("tests/core/test_solvers.py",)
-OF_SBD = ("tests/core/decoding/test_sbd.py",)
+OF_SBD = ("tests/core/decoding/test_sbd.py", "tests/core/decoding/test_laws.py")
 OF_VERIFY = ("tests/core/decoding/test_verify.py",)
-OF_BATCHES = ("tests/core/training/test_batches.py",)
+OF_BATCHES = ("tests/core/training/test_batches.py", "tests/core/training/test_step.py")
 OF_STEP = ("tests/core/training/test_step.py",)
 OF_EVENTS = ("tests/core/test_trace.py",)
 
@@ -79,21 +79,21 @@ MUTATIONS = (
     ),
     Mutation(
         "entropies that sum to exactly gamma are too many", SOLVERS,
-        "if count and total_of_others > gamma:", "if count and total_of_others >= gamma:",
+        "total <= limit for total in accumulate(others)",
+        "total < limit for total in accumulate(others)",
         OF_SOLVERS,
     ),
     Mutation(
         "the bound of Eq. 8 counts the largest entropy too", SOLVERS,
-        "total_of_others += min(entropy, largest) if count else 0.0",
-        "total_of_others += entropy", OF_SOLVERS,
+        "others = (min(entropy, top) for", "others = (entropy for", OF_SOLVERS,
     ),
     Mutation(
         "an entropy that equals the threshold is below it", SOLVERS,
-        "value < self.gamma", "value <= self.gamma", OF_SOLVERS,
+        "entropy < limit for", "entropy <= limit for", OF_SOLVERS,
     ),
     Mutation(
         "a probability that equals tau does not reach it", SOLVERS,
-        "top >= self.tau", "top > self.tau", OF_SOLVERS,
+        "top >= limit for", "top > limit for", OF_SOLVERS,
     ),
     Mutation(
         "the factor rule multiplies by n, not by n + 1", SOLVERS,
@@ -101,7 +101,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the bound from the left leaves the leftmost position out", SOLVERS,
-        "return [leftmost, *order[:", "return [*order[:", OF_SOLVERS,
+        "return [masked[0], *sorted(", "return [*sorted(", OF_SOLVERS,
     ),
     Mutation(
         "a finished block is not read causally in full", SBD,
@@ -167,6 +167,6 @@ MUTATIONS = (
     ),
     Mutation(
         "an event's kind is not what was written", EVENTS,
-        'kind=node.at("kind").one_of(get_args(Kind))', 'kind="decode"', OF_EVENTS,
+        "StepEvent(index, kind, ", 'StepEvent(index, "decode", ', OF_EVENTS,
     ),
 )  # fmt: skip

@@ -4,10 +4,10 @@ import argparse
 from typing import Any
 
 from sbd_core.cli import Command
-from sbd_core.cli.decoding_flags import SOLVER_FLAGS
-from sbd_core.config import DecodeConfig
+from sbd_core.config import DecodeConfig, config_of, solver_settings
 from sbd_core.errors import ArgumentError
-from sbd_core.solvers import SOLVERS, make_solver
+from sbd_core.settings import add_flags, settings_of
+from sbd_core.solvers import SOLVER_PARAMETERS
 
 
 def _serve_flags(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +24,9 @@ def _own_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("model", metavar="FOLDER", help="prepared or trained model folder")
     parser.add_argument("--strategy", help="sbd, or ntp: the same weights by vLLM's own class")
-    parser.add_argument("--solver", help=f"rule of sbd: {', '.join(SOLVERS)} (entropy-bound)")
-    for name, field in SOLVER_FLAGS.items():
-        kind = {"reveals": int, "by": str}.get(name, float)
-        parser.add_argument(f"--{name}", type=kind, help=f"{field} of the solver")
-    parser.add_argument("--block-size", type=int, help="positions of a block (16)")
+    own = ("solver", "block_size", *SOLVER_PARAMETERS)
+    items = (*settings_of(DecodeConfig), *solver_settings())
+    add_flags(parser, [item for item in items if item.name in own])
     return parser
 
 
@@ -37,23 +35,24 @@ def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from sbd_core.vllm.serving import serve
 
     own, flags = _own_parser().parse_known_args(arguments.words)
-    strategy = own.strategy or "sbd"
+    strategy: Any = own.strategy or "sbd"
     if strategy not in ("sbd", "ntp"):
         raise ArgumentError("strategy", "must be sbd or ntp where vLLM decodes", strategy)
     given = {
-        field: getattr(own, name)
-        for name, field in SOLVER_FLAGS.items()
-        if getattr(own, name) is not None
+        name: value
+        for name, value in vars(own).items()
+        if name not in ("model", "strategy") and value is not None
     }
-    for name, value in {"solver": own.solver, "block_size": own.block_size, **given}.items():
-        if strategy == "ntp" and value is not None:
-            raise ArgumentError(name, "needs strategy sbd", value)
+    if strategy == "ntp" and given:
+        name = next(iter(given))
+        raise ArgumentError(name, "needs strategy sbd", given[name])
+    config = config_of(given)
     serve(
         own.model,
         flags,
         strategy=strategy,
-        solver=make_solver(own.solver or "entropy-bound", given),
-        block_size=DecodeConfig().block_size if own.block_size is None else own.block_size,
+        solver=config.solver,
+        block_size=config.block_size,
     )
     return None
 

@@ -120,7 +120,7 @@ ENTRY = "sbd_core.hf.generation"
 IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
 LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 """Imports within functions that generate() never calls, such as the reading of traces."""
-REQUIREMENTS = "msgspec>=0.21\ntorch>=2.9\ntransformers>=5.20\n"
+REQUIREMENTS = "msgspec>=0.21\ntorch>=2.9\ntransformers>=5.16\n"
 GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
 
 from .hf_generation import folder_generate as generate

@@ -12,11 +12,9 @@ species, animal] per animal, and its "pronouns" has "she" or "he" for each told 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from functools import cache
-from itertools import product
 from random import Random
 
 from sbd_core.tasks.base import (
@@ -96,20 +94,12 @@ LISTS: dict[str, frozenset[str]] = {
     "object": frozenset(OBJECTS), "color": frozenset(COLORS), "place": frozenset(PLACES),
 }  # fmt: skip
 """{slot: its known words}, by which check() recognises what a story chose for a slot."""
-LISTED_NAMES = LISTS["person"] | LISTS["animal"]
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
-WORD = re.compile(r"[A-Za-z]+|[.!?,]")
+OTHER_NAMES = (*DAYS, "I", "Grandma", "Grandpa", "Mom", "Dad", "Christmas")
+TOKEN = re.compile(r"[A-Za-z]+|[.!?,]")
+# Letters behind an apostrophe are no word.
+WORD = re.compile(r"(?<![\w'])\w+")
 SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
-# "Puff!" may stand alone, "Coco." may not.
-ONE_WORD = re.compile(r"(?:^|[.!?])[\"'\s]*(\w+)[.?]")
-# A word with a capital inside a sentence: a name, if it is not one of these.
-INNER_CAPITAL = re.compile(r"(?<=[A-Za-z,] )[A-Z][a-z]*")
-NO_NAMES = frozenset((*DAYS, "I", "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
-SENTENCE_START = re.compile(r"(?:^|[.!?\"'] ?)([A-Z][a-z]{2,})")
-# A word that does not begin with a capital; letters behind an apostrophe are no word.
-SMALL_WORD = re.compile(r"(?<![\w'])(?![A-Z])\w+")
-ALIKE, ALIKE_AT_START = 0.6, 0.75
-UNHEARD_OF = "is a word of no prompt or story"
 
 Owner = tuple[str | None, str | None, str | None]
 
@@ -138,56 +128,35 @@ def read_case(case: str) -> Facts:
 
 
 def check(example: Example, text: str) -> bool:
-    """Whether `text` is a complete story, has no repeats and keeps to the facts of the prompt.
-
-    Every told phrase must occur. For a told slot, no other word of the slot's list in LISTS may
-    occur; for a free slot, at most one word of the list may. One new name is allowed for each free
-    slot of person, animal and place, but no name may look like a misspelling of a told name.
-    Animals keep their species and owner, people their pronouns. Every other word must be told or
-    in vocabulary(). The plot that a prompt hints at is not checked.
-    """
+    """Whether `text` is a whole story that keeps to the facts of the prompt; see fault_of()."""
     return not fault_of(read_case(example.case), text)
 
 
 def fault_of(facts: Facts, text: str) -> str:
-    """The first fault of a story, as a clause; "" if the story is consistent with the facts."""
+    """The first fault of a story, as a clause; "" if the story is consistent with the facts.
+
+    The rules are:
+    1. The story is whole, and has no sentence twice and no word twice in a row.
+    2. Every told phrase occurs. Of a told slot no other word in LISTS occurs, of a free slot one.
+    3. Every word is told or in vocabulary(), but for one new name for each free slot of person and
+       animal.
+    4. An animal keeps its name, species and owner.
+    5. "he" and "she" fit the people.
+    The plot that a prompt hints at is not checked.
+    """
     if len(text) > MAX_CHARACTERS:
         return f"it has more than {MAX_CHARACTERS} characters"
-    return next(_faults(facts, text, WORD.findall(text)), "")
-
-
-def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
-    """Find lowercase words in `text` that are neither in vocabulary() nor in the phrases `told`."""
-    words_told = {word for phrase in told for word in re.findall(r"\w+", phrase)}
-    known = vocabulary().union(words_told, (word.lower() for word in words_told))
-    return (match for match in SMALL_WORD.finditer(text) if not _is_of(known, match[0]))
-
-
-def _sentences() -> Iterator[str]:
-    for name in (*ENDS, "times", "glad", "more_words"):
-        yield from DATA[name]
-    yield from (sentence for plot in PLOTS for beat in plot.beats for sentence in beat)
+    return next(_faults(facts, text, TOKEN.findall(text)), "")
 
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Return the lowercase words that a story may use although its prompt does not give them."""
-    texts = re.sub(r"\{\w+\}", " ", " ".join(_sentences()))
-    listed_words = (word for each in LISTS.values() for word in each if word.islower())
-    return frozenset(
-        (*SMALL_WORD.findall(texts), *listed_words, *SPECIES.values(), *PLACES.values())
-    )
-
-
-@cache
-def _starts() -> frozenset[str]:
-    """Capitalised words in the sentences and word lists of this file, none of which is a name."""
-    return frozenset(re.findall(r"(?:^|[.!?\"\s] ?)([A-Z][a-z]+)", " ".join(_sentences())))
-
-
-def _is_of(known: frozenset[str], word: str) -> bool:
-    """Whether `word` or its singular is in `known`."""
-    return not known.isdisjoint((word, word.removesuffix("s"), word.removesuffix("es")))
+    """Return the words, in lowercase, that a story may use although its prompt does not give them."""
+    texts = [text for name in (*ENDS, "times", "glad", "more_words") for text in DATA[name]]
+    texts += [sentence for plot in PLOTS for beat in plot.beats for sentence in beat]
+    texts += [word for words in LISTS.values() for word in words]
+    texts += [*SPECIES.values(), *PLACES.values(), *OTHER_NAMES]
+    return frozenset(WORD.findall(re.sub(r"\{\w+\}", " ", " ".join(texts)).lower()))
 
 
 def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
@@ -195,31 +164,37 @@ def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
         yield f"it does not have {MIN_WORDS} to {MAX_WORDS} words"
     if re.search(r"[.!?][\"']?$", text) is None:
         yield "its last sentence does not end"
-    yield from _repeats(text)
+    parts = [part for part in SENTENCE_END.split(text) if part]
+    if len(set(parts)) < len(parts):
+        yield "it has a sentence twice"
+    if (twice := re.search(r"\b(\w+) \1\b", text)) is not None:
+        yield f"it has a word twice in a row, “{twice[0]}”"
     for slot in LISTS:
         yield from _slot_faults(facts, slot, text, words)
-    yield from _name_faults(facts, text)
+    yield from (f"“{word}” is a word of no prompt or story" for word in _unknown_words(facts, text))
     if not _keeps_owners(facts, words):
         yield "an animal has another name, kind or owner than in the prompt"
     if not _keeps_pronouns(facts, words):
         yield "“he” and “she” are mixed up"
-    yield from (f"“{word}” {UNHEARD_OF}" for word in _unheard_of(facts, text))
 
 
-def _repeats(text: str) -> Iterator[str]:
-    parts = [part for part in SENTENCE_END.split(text) if part]
-    if len(set(parts)) < len(parts):
-        yield "it has a sentence twice"
-    if (alone := ONE_WORD.search(text)) is not None:
-        yield f"it has a sentence of one word, “{alone[1]}”"
-    if (twice := re.search(r"\b(\w+) \1\b", text)) is not None:
-        yield f"it has a word twice in a row, “{twice[0]}”"
+def _unknown_words(facts: Facts, text: str) -> list[str]:
+    """Words that are neither told nor in vocabulary(), without the new names that are allowed."""
+    known = vocabulary() | _told_words(facts)
+    unknown = [
+        word
+        for word in dict.fromkeys(WORD.findall(text))
+        if known.isdisjoint((low := word.lower(), low.removesuffix("s"), low.removesuffix("es")))
+    ]
+    names = [word for word in unknown if word.istitle()]
+    num_free = sum(slot not in facts.told for slot in NAME_SLOTS)
+    return [word for word in unknown if word not in names[:num_free]]
 
 
 def _told_words(facts: Facts) -> set[str]:
     """All words of the told phrases, as they stand and in lowercase."""
     phrases = (phrase for told in facts.told.values() for phrase in told)
-    words = {word for phrase in phrases for word in WORD.findall(phrase)}
+    words = {word for phrase in phrases for word in re.findall(r"\w+", phrase)}
     return words | {word.lower() for word in words}
 
 
@@ -245,45 +220,6 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
         yield f"“{others[0]}” and “{others[1]}” are not in the prompt"
     missing = (phrase for phrase in facts.told.get(slot, ()) if not _occurs(phrase, text))
     yield from (f"“{phrase}” of the prompt is missing" for phrase in missing)
-
-
-def _name_faults(facts: Facts, text: str) -> Iterator[str]:
-    """Yield a fault for each misspelling of a told name, and one if there are too many new names.
-
-    One new name, inside a sentence, is allowed for each free slot of person, animal and place.
-    """
-    known = _told_words(facts) | LISTED_NAMES | NO_NAMES
-    unknown = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
-    names = [name for slot in NAME_SLOTS for name in facts.told.get(slot, ()) if name[:1].isupper()]
-    yield from _misspelt(names, unknown, ALIKE)
-    starts = [word for word in SENTENCE_START.findall(text) if word not in known | _starts()]
-    yield from _misspelt(
-        [name for name in names if name not in LISTED_NAMES], starts, ALIKE_AT_START
-    )
-    num_open = sum(slot not in facts.told for slot in (*NAME_SLOTS, "place"))
-    if len(unknown) > num_open:
-        yield f"“{unknown[num_open]}” is a name too many, not in the prompt"
-
-
-def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
-    """Yield words that are neither told nor in vocabulary().
-
-    A word that begins a sentence may be a new name: one for each free slot of person and animal.
-    """
-    phrases = [phrase for told in facts.told.values() for phrase in told]
-    yield from (match[0] for match in unheard_of(text, phrases))
-    told = _told_words(facts)
-    names = told.union(LISTED_NAMES, NO_NAMES, _starts(), INNER_CAPITAL.findall(text))
-    known = vocabulary() | told
-    starts = dict.fromkeys(SENTENCE_START.findall(text))
-    new = [word for word in starts if word not in names and not _is_of(known, word.lower())]
-    yield from new[sum(slot not in facts.told for slot in NAME_SLOTS) :]
-
-
-def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Iterator[str]:
-    for name, word in product(names, words):
-        if SequenceMatcher(None, name, word).ratio() >= least:
-            yield f"“{word}” looks like “{name}” of the prompt, misspelt"
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:

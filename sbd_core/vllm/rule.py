@@ -12,36 +12,22 @@ import torch
 from torch import Tensor
 
 from sbd_core.errors import ArgumentError
-from sbd_core.solvers import (
-    SOLVER_PARAMETERS,
-    ConfidenceThreshold,
-    EntropyBound,
-    EntropyBoundByConfidence,
-    EntropyBoundByMargin,
-    EntropyBoundFromLeft,
-    EntropyThreshold,
-    Factor,
-    LeftToRight,
-    Solver,
-    TopK,
-    make_solver,
-    solver_parameters,
-)
+from sbd_core.solvers import SOLVER_PARAMETERS, Solver, make_solver, solver_parameters
 
 RANKINGS = ("entropy", "confidence", "margin", "position", "leftmost, then entropy")
 STOPS = ("sum but the largest", "sum but the first", "entropy", "confidence", "factor", "count")
-RULES: dict[type[Solver], tuple[str, str]] = {
-    EntropyBound: ("entropy", "sum but the largest"),
-    EntropyBoundByConfidence: ("confidence", "sum but the largest"),
-    EntropyBoundByMargin: ("margin", "sum but the largest"),
-    EntropyBoundFromLeft: ("leftmost, then entropy", "sum but the first"),
-    EntropyThreshold: ("entropy", "entropy"),
-    ConfidenceThreshold: ("confidence", "confidence"),
-    Factor: ("confidence", "factor"),
-    TopK: ("confidence", "count"),
-    LeftToRight: ("position", "count"),
+RULES: dict[str, tuple[str, str]] = {
+    "entropy-bound": ("entropy", "sum but the largest"),
+    "entropy-bound-by-confidence": ("confidence", "sum but the largest"),
+    "entropy-bound-by-margin": ("margin", "sum but the largest"),
+    "entropy-bound-from-left": ("leftmost, then entropy", "sum but the first"),
+    "entropy-threshold": ("entropy", "entropy"),
+    "confidence-threshold": ("confidence", "confidence"),
+    "factor": ("confidence", "factor"),
+    "top-k": ("confidence", "count"),
+    "left-to-right": ("position", "count"),
 }
-"""{solver: (its ranking, its stop rule)}; the setting `by` of top-k replaces the ranking."""
+"""{name of a solver: (ranking, stop rule)}; the setting `by` of top-k replaces the ranking."""
 
 OF_VLLM = ("kv_transfer_params", "ec_transfer_params", "session_id")
 """Arguments that vLLM itself adds to those of a request."""
@@ -61,10 +47,10 @@ class Rule:
 
         These are Random, which needs a generator, and CausalFirst, which needs a causal row.
         """
-        if type(solver) not in RULES:
-            known = ", ".join(each.name for each in RULES)
-            raise ArgumentError("solver", f"must be one of {known} where vLLM decodes", solver.name)
-        ranking, stop = RULES[type(solver)]
+        if solver.name not in RULES:
+            rule = f"must be one of {', '.join(RULES)} where vLLM decodes"
+            raise ArgumentError("solver", rule, solver.name)
+        ranking, stop = RULES[solver.name]
         settings = solver_parameters(solver)
         ranking = settings.pop("by", ranking)
         [value] = settings.values()

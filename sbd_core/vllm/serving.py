@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, require_extra, shown
 from sbd_core.files import cache_folder, weights_sha256
@@ -68,7 +68,7 @@ def command(
     model: str,
     flags: Sequence[str] = (),
     *,
-    strategy: Literal["sbd", "ntp"] = "sbd",
+    strategy: str = "sbd",
     solver: Solver,
     block_size: int,
 ) -> list[str]:
@@ -188,7 +188,7 @@ def serve(
     model: str,
     flags: Sequence[str],
     *,
-    strategy: Literal["sbd", "ntp"],
+    strategy: str,
     solver: Solver,
     block_size: int,
 ) -> None:

@@ -91,12 +91,13 @@ def test_a_form_says_whole_numbers_as_floats_and_more_than_its_solver_takes() ->
         **{name: float(value) if type(value) is int else value for name, value in GIVEN.items()},
         "gamma": 0.1,
         "prompt": "unknown",
-        "seed": None,
     }
-    found = config_of(sent, is_form=True)
-    assert found == dataclasses.replace(CONFIG, seed=0)
-    unset = {"strategy": "", "repetition_penalty": 0}
+    assert config_of(sent, is_form=True) == CONFIG
+    unset = {"strategy": None, "repetition_penalty": 0}
     assert config_of(unset, is_form=True) == DecodeConfig()
+    for name in ("gamma", "seed"):
+        with pytest.raises(ArgumentError, match=f"^{name}: "):
+            config_of({name: None}, is_form=True)
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,8 @@ SUM_WORDS = {
 STORY_WORDS = {
     "right": (
         "Right: it has the people, animals, things, colours and places of the prompt, at most one "
-        "of a kind left open, no sentence twice, none of one word but an exclamation, no word "
-        "twice in a row within a sentence, every word one of stories or the prompt. Its grammar, "
-        "sense, style and theme (say, a race) are not checked."
+        "of a kind left open, no sentence twice, no word twice in a row, every word one of "
+        "stories or the prompt. Its grammar, sense, style and theme (say, a race) are not checked."
     ),
     "wrong": "Wrong: one fault found is that {fault}.",
 }

@@ -9,4 +9,4 @@ from types import SimpleNamespace
 from triton.backends import backends
 
 _DRIVER = SimpleNamespace(is_active=lambda: True)
-backends["cpu"] = SimpleNamespace(driver=_DRIVER, compiler=None)  # type: ignore[assignment]
+backends["cpu"] = SimpleNamespace(driver=_DRIVER, compiler=None)

@@ -37,7 +37,6 @@ def hostile(target: Path) -> dict[str, str]:
     body = "def solve(numbers):\n    "
     get_os = "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"
     reach = f"{get_os}.__init__.__globals__"
-    posix = f"{reach}['sys'].modules['posix']"
     return {
         "loop": body + "while True: pass",
         "catching loop": body
@@ -47,8 +46,6 @@ def hostile(target: Path) -> dict[str, str]:
         "open": f"open({str(target)!r}, 'w').write('x')\n{body}return sum(numbers)",
         "import os": f"import os\nos.mkdir({str(target)!r})\n{body}return sum(numbers)",
         "reach os": f"{reach}['mkdir']({str(target)!r})\n{body}return sum(numbers)",
-        "pipe": f"{reach}['mkfifo']({str(target)!r})\n{body}return sum(numbers)",
-        "node": f"{posix}.mknod('{target}2')\n{body}return sum(numbers)",
         "fork": f"{reach}['fork']()\n{body}return sum(numbers)",
         "shell": f"{reach}['system']('touch {target}')\n{body}return sum(numbers)",
         "exit": "raise SystemExit(0)",

@@ -129,17 +129,14 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
         ("the park", "the dark", "“park” of the prompt is missing"),
         ("the kite", "the drum", "“drum” is not in the prompt"),
         ("There she", "There he", "“he” and “she” are mixed up"),
-        ("dog Rex", "dog Rex or Rexx", "“Rexx” looks like “Rex” of the prompt, misspelt"),
-        ("dog Rex", "dog Rex and Wolfgang", "“Wolfgang” is a name too many, not in the prompt"),
+        ("dog Rex", "dog Rex or Rexx", "“Rexx” is a word of no prompt or story"),
+        ("dog Rex", "dog Rex and Wolfgang", "“Wolfgang” is a word of no prompt or story"),
         ("the grass", "withagrass", "“withagrass” is a word of no prompt or story"),
         ("the grass", "the gra s", "“gra” is a word of no prompt or story"),
-        ("dog Rex", "dog Rex and B Rexx", "“Rexx” looks like “Rex” of the prompt, misspelt"),
-        ("dog Rex", "dog Rex and Bo", "“Bo” is a name too many, not in the prompt"),
         ("the park", "the park, and I too", ""),
         ("the kite in", "the ki kite te in", "“ki” is a word of no prompt or story"),
         ("There she", "Therut she", "“Therut” is a word of no prompt or story"),
         (" And", "", ""),
-        ("she laughed.", "she laughed at Rex. Rex.", "a sentence of one word, “Rex”"),
         ("she laughed.", "she laughed. Puff! It was a good day.", ""),
     ],
 )
@@ -156,12 +153,11 @@ def test_a_word_of_no_story_passes_where_the_prompt_tells_it_also_in_the_plural(
     assert not checked(STORY.replace("grass", "zorvin"))
 
 
-def test_a_new_name_may_begin_sentences_where_the_prompt_leaves_one_open_and_only_there() -> None:
-    story = STORY.replace("Rex the dog", "Kalvoni")
+def test_a_new_name_is_allowed_where_the_prompt_leaves_one_open_and_only_there() -> None:
     open_case = {name: told for name, told in CASE.items() if name not in ("animal", "owns")}
-    for case, is_right in ((open_case, True), (CASE, False)):
-        text = story.replace("dog Rex", "dog") if is_right else story
-        fault = fault_of(read_case(json.dumps(case)), text.replace("But Kalvoni", "Kalvoni"))
-        assert bool(fault) != is_right, fault
-    two = story.replace("dog Rex", "dog").replace("But Kal", "Kal").replace("There she", "Wubble")
-    assert "“Kalvoni” is a word of no prompt" in fault_of(read_case(json.dumps(open_case)), two)
+    facts, new = read_case(json.dumps(open_case)), STORY.replace("Rex", "Kalvoni")
+    assert fault_of(facts, new) == ""
+    assert "“Wubble” is a word of no prompt" in fault_of(facts, new.replace("There she", "Wubble"))
+    assert "are not in the prompt" in fault_of(facts, STORY.replace("But Rex", "But Luna"))
+    told = fault_of(read_case(json.dumps(CASE)), STORY.replace("But Rex", "But Kalvoni"))
+    assert "“Kalvoni” is a word of no prompt" in told

@@ -71,6 +71,18 @@ def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_pat
         BatchBuilder(replace(recipe, data=(only,)), tokenizer)
 
 
+def test_every_text_of_a_file_is_learnt_once_before_any_is_learnt_again(tmp_path) -> None:
+    texts = [{"prompt": "a", "answer": f"It is {number}."} for number in range(7)]
+    recipe = replace(alone(json_lines(tmp_path, texts)), batch_size=3)
+    builder = BatchBuilder(recipe, tiny_tokenizer())
+    drawn = [tuple(answer) for step in range(14) for _, answer in builder.draw(step)]
+    epochs = [drawn[first : first + 7] for first in range(0, 42, 7)]
+    assert all(len(set(epoch)) == 7 for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) > 1, "each in an order of its own"
+    later = BatchBuilder(recipe, tiny_tokenizer())
+    assert [tuple(answer) for _, answer in later.draw(9)] == drawn[27:30], "whichever came before"
+
+
 def alone(source: str) -> Recipe:
     return replace(TINY, tasks={}, data=(source,), batch_size=2, row_tokens=512, max_positions=512)
 

@@ -12,7 +12,7 @@ import pytest
 from sbd_core.errors import ArgumentError
 from sbd_core.models.chat import encode_prompt, encode_turn
 from sbd_core.training.batches import BatchBuilder
-from sbd_core.training.data import Skipped, mixed, read_source
+from sbd_core.training.data import Mixture, Skipped, mixed, read_source
 from sbd_core.training.recipe import read_recipe
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_tokenizer
 from tests.core.training.tiny_training import SUM, TINY, json_lines, written
@@ -95,6 +95,17 @@ def test_tasks_come_by_weight_sources_at_weight_1_and_the_same_for_a_seed() -> N
     assert 1850 < kinds["sudoku"] < 2150
     assert 400 < kinds["a"] < 600
     assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_a_runs_examples_fall_to_tasks_and_sources_by_weight_in_every_step() -> None:
+    mixture, before = Mixture(3, [3.0, 1.0, 1.0]), [0, 0, 0]
+    for step in range(1, 1500):  # beyond the first draw of CHUNK
+        now = mixture.counts(50 * step)
+        assert sum(now) == 50 * step
+        assert all(new >= old for new, old in zip(now, before, strict=True))
+        before = now
+    assert before == pytest.approx([0.6 * 74_950, 0.2 * 74_950, 0.2 * 74_950], rel=0.03)
+    assert mixture.counts(777) == Mixture(3, [3.0, 1.0, 1.0]).counts(777)
 
 
 def test_a_dataset_without_the_package_or_the_hub_is_an_error(monkeypatch) -> None:

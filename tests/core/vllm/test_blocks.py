@@ -13,7 +13,7 @@ import torch
 
 import sbd_core
 from sbd_core.config import DecodeConfig
-from sbd_core.solvers import EntropyBound, LeftToRight, Solver, TopK
+from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight, Solver, TopK
 from sbd_core.vllm import blocks as blocks_module
 from sbd_core.vllm.blocks import Blocks
 from sbd_core.vllm.rule import RULES
@@ -143,7 +143,7 @@ def some_requests(seed: int, count: int, **settings) -> list[Request]:
     return [
         Request(
             prompt=tuple(draw.randrange(2, len(TEXTS)) for _ in range(draw.randint(1, 9))),
-            solver=draw.choice(list(RULES))(),
+            solver=SOLVERS[draw.choice(list(RULES))](),
             max_tokens=draw.randint(1, 14),
             **settings,
         )

@@ -48,10 +48,8 @@ export interface Settings {
 export function readSettings(given: Record<string, unknown>): Settings {
   const solver = readSolver(given.solver as Record<string, unknown>);
   const settings = { ...given, solver } as Settings;
-  for (const { name, solvers } of constants.settings) {
-    const value = settings[name as keyof Settings];
-    if (solvers === null) requireSetting(name, value);
-  }
+  for (const { name, solvers } of constants.settings)
+    if (solvers === null) requireSetting(name, settings[name as keyof Settings]);
   return { ...settings, pinned: readPinned(settings) };
 }
 
