@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from sbd_core.cli.output import interruptible
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
@@ -203,4 +204,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interruptible(main))

@@ -229,6 +229,8 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
 
             where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
             config = AutoConfig.from_pretrained(folder, **where)
+            if config.get_text_config().num_hidden_layers < 1:
+                raise ValueError("its config names no layer (num_hidden_layers)")
             kind: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
             weights = {n: tensor for n, tensor in tensors.items() if n.startswith(OF_MODEL)}
             model, report = kind.from_pretrained(
