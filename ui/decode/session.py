@@ -224,7 +224,7 @@ class Session:
                 yield Update(message=LOADING_TEXT)
 
     def decode(
-        self, form: Form, client: Client = LOCAL, *, is_compared: bool = False
+        self, form: Form, client: Client = LOCAL, *, is_compared: bool = True
     ) -> Generator[Update, None, None]:
         """Decode a form's prompt and yield updates. Closing the generator ends the decode.
 
