@@ -350,18 +350,6 @@ def together(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     return {"rows": rows, "checks": {**cached(model, llm, ids), **stopped(model, llm, ids)}}
 
 
-def in_two(model: Any, ids: list[list[int]]) -> dict[str, Any]:
-    """Tensor parallel: two workers, each with half of every layer."""
-    words = serving.command(
-        "sbd-nano",
-        [*FLAGS, "--tensor-parallel-size", "2"],
-        solver=EntropyBound(0.1),
-        block_size=BLOCK,
-    )
-    asked = [Asked(each, EntropyBound(0.35)) for each in ids[:24]]
-    return {"rows": {"tensor parallel, 2 workers": few(model, engine(words), asked)}}
-
-
 def few(model: Any, llm: Any, asked: list[Asked]) -> dict[str, Any]:
     """Compare a batch that is not watched; another answer than the engine's has no explanation."""
     return compare(asked, answers_of(decode(llm, asked)), lambda trace, i: math.inf, model)
@@ -578,7 +566,6 @@ STAGES: dict[str, Callable[[Any, list[list[int]]], dict[str, Any]]] = {
     "together": together,
     "cramped": cramped,
     "ntp": ntp,
-    "in-two": in_two,
     "http": http,
     **{name: partial(other, name) for name in OTHERS},
 }
@@ -621,7 +608,7 @@ def main() -> None:
     python = make_environment(flags.environment)
     for stage in flags.only or STAGES:
         variables = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
-        if stage not in ("http", "in-two"):
+        if stage != "http":
             variables["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
         if stage not in ("ntp", "http"):
             variables |= {
