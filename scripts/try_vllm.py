@@ -77,8 +77,8 @@ OTHERS: dict[str, tuple[Any, Any]] = {
 FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
 CRAMPED = [
     *FLAGS,
-    *("--max-num-batched-tokens", "72"),
-    *("--num-gpu-blocks-override", "24", "--max-model-len", "384"),
+    *("--max-num-batched-tokens", "84"),
+    *("--num-gpu-blocks-override", "10", "--max-model-len", "192"),
 ]
 BAD: tuple[dict[str, Any], ...] = (
     {"vllm_xargs": {"gamma": -1}},
@@ -419,7 +419,7 @@ def cramped(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     longest = max(map(len, ids))
     checks = {
         "preemptions": metrics["vllm:num_preemptions"].value,
-        "chunk": 72,
+        "chunk": 84,
         "longest_prompt": longest,
     }
     return {"rows": rows, "checks": checks}
