@@ -6,10 +6,14 @@ The exit status is 0 on success, 2 on an error (one line on standard error) and 
 import argparse
 import json
 import os
+import signal
 import sys
 
+if __name__ == "__main__" or os.path.basename(sys.argv[0]) == "sbd":
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # while the rest is imported
+
 from sbd_core.cli import Command, generate, measure, model_folders, serve, training
-from sbd_core.cli.output import with_output
+from sbd_core.cli.output import interruptible, with_output
 from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory, require_extra
 
 COMMANDS: dict[str, Command] = {
@@ -45,7 +49,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 def main(words: list[str] | None = None) -> int:
     """Run one command and return its exit status. words: the arguments; None takes sys.argv."""
-    return with_output(lambda: _run(words))
+    return interruptible(lambda: with_output(lambda: _run(words)))
 
 
 def _run(words: list[str] | None) -> int:
@@ -70,9 +74,6 @@ def _run(words: list[str] | None) -> int:
     except SetBlockDecodingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise

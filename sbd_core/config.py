@@ -122,7 +122,7 @@ class DecodeConfig:
         256,
         low=1,
         label="Longest answer",
-        help="longest answer, in tokens",
+        help="longest answer",
         words="at most {} tokens",
         unit="tokens",
         link="tokens",

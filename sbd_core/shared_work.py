@@ -1,24 +1,28 @@
-"""Shares one piece of work among processes and keeps a journal of the finished parts.
+"""Shares one piece of work among processes, which keep what they have done in files of JSON Lines.
 
-Each of n processes does every n-th part, and records the part in the process's own journal file.
-So no process waits for another, and a killed process loses only the part in progress. The process
-that finds entries for all parts writes the result and removes the journal files.
+Each of n processes does every n-th part and adds a line for it to a file of its own. So a killed
+run loses only the parts in progress, and goes on with any number of processes.
 """
 
-import hashlib
 import json
 import os
-from collections.abc import Callable
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
+
+from sbd_core.errors import ArgumentError
+
+SECONDS_BETWEEN_LOOKS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of the work that this process has.
+    """The share of the work that this process has: items[rank::num_processes].
 
     rank: number of this process, from 0.
     num_processes: number of processes that share the work.
@@ -36,79 +40,74 @@ class Share:
         rank, size, local = (int(os.environ.get(name) or 0) for name in names)
         return cls(rank, max(size, 1), local)
 
-    def device(self, asked: str) -> str:
-        """Return `asked`; but for "auto", "cuda:N" if there are GPUs and several processes."""
-        if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
-            return asked
+    def device(self, wanted: str) -> str:
+        """Return `wanted`; but for "auto", "cuda:N" if there are GPUs and several processes."""
+        if wanted != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
+            return wanted
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
-
-    def wait(self) -> None:
-        """Wait until every process has called this."""
-        if self.num_processes > 1:
-            torch.distributed.init_process_group("gloo")
-            torch.distributed.barrier()
-            torch.distributed.destroy_process_group()
 
 
 class Journal:
-    """The numbered entries of one piece of work, in one file per process.
+    """Rows of one piece of work, each a JSON object, in one file per process.
 
-    out: path of the result; the journal files lie beside it.
-    work: digest of all that the entries depend on; a journal with another digest is not read.
-    rank: number of this process, from 0.
+    path: file of process 0, and of a process alone; that of process N is called STEM.N.SUFFIX.
+    work: JSON data of all that the rows depend on. The first line of each file holds it, and a file
+        of other work is refused.
     """
 
-    def __init__(self, out: Path, work: str, rank: int) -> None:
-        self._out = out
-        self._stem = f".{out.name}.{work}"
-        self._own = out.with_name(f"{self._stem}.part-{rank}")
+    def __init__(self, path: Path, work: Mapping[str, Any], rank: int = 0) -> None:
+        self._path = path
+        self._work = json.loads(json.dumps(work))
+        self._own = path.with_suffix(f".{rank}{path.suffix}") if rank else path
+        self._is_begun = False
 
-    @classmethod
-    def of(cls, out: Path, work: object, rank: int) -> "Journal":
-        """Make a journal. work: JSON data of all that the entries depend on, to make a digest."""
-        return cls(out, hashlib.sha256(json.dumps(work).encode()).hexdigest()[:12], rank)
+    def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append rows to this process's file."""
+        with self._own.open("ab") as file:
+            if not self._is_begun:
+                self._is_begun = True
+                size = self._own.read_bytes().rfind(b"\n") + 1
+                file.truncate(size)  # a kill may have cut the last line
+                rows = [*([] if size else [self._work]), *rows]
+            file.write("".join(json.dumps(row) + "\n" for row in rows).encode())
 
-    def __enter__(self) -> Callable[[int, Any], None]:
-        """Return write(number, entry), which adds an entry (JSON data) to this process's file."""
-        self._file: TextIO | None = None
-        return self._write
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of all processes, without lines that a killed process left incomplete.
 
-    def _write(self, number: int, entry: Any) -> None:
-        if self._file is None:
-            self._file = self._own.open("a", encoding="utf-8")
-            if self._file.tell():
-                self._file.write("\n")  # a kill may have cut the last line; an empty one is fine
-        self._file.write(json.dumps([number, entry]) + "\n")
-        self._file.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def entries(self) -> dict[int, Any]:
-        """{number: entry} of all processes, without lines that a killed process left incomplete."""
-        results: dict[int, Any] = {}
-        for part in self.parts():
+        Raises ArgumentError if a file's work is another.
+        """
+        found: list[dict[str, Any]] = []
+        for file in self.files():
             try:
-                text = part.read_text(encoding="utf-8", errors="replace")
+                whole = file.read_text("utf-8").split("\n")[:-1]
+                work, *rows = [json.loads(line) for line in whole] or [self._work]
             except FileNotFoundError:
-                continue  # another process has written the result and cleared up
-            for line in text.splitlines():
-                try:
-                    number, entry = json.loads(line)
-                except ValueError:
-                    continue
-                results[number] = entry
-        return results
+                continue  # another process has finished the work and cleared up
+            except ValueError as error:
+                rule = "must have no other program's file at the path of its answers"
+                raise ArgumentError("out", rule, str(file)) from error
+            known = work if isinstance(work, dict) else {}
+            others = [key for key in self._work if known.get(key) != self._work[key]]
+            if others:
+                rule = f"must not lie beside answers of other {others[0]}: remove them, or rename"
+                raise ArgumentError("out", rule, str(file))
+            found += rows
+        return found
+
+    def wait(self, is_whole: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+        """Wait until other processes have added what is missing; returns the rows of all."""
+        while not is_whole(rows := self.rows()):
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        return rows
 
     def clear(self) -> None:
-        """Remove the journal files of every process."""
-        for part in self.parts():
-            part.unlink(missing_ok=True)
+        """Remove the files of every process."""
+        for file in self.files():
+            file.unlink(missing_ok=True)
 
-    def parts(self) -> list[Path]:
-        """Paths of the existing journal files, one per process."""
-        names = sorted(os.listdir(self._out.absolute().parent))
-        return [
-            self._out.with_name(name) for name in names if name.startswith(f"{self._stem}.part-")
-        ]
+    def files(self) -> list[Path]:
+        """Paths of the existing files, one per process."""
+        stem, suffix = re.escape(self._path.stem), re.escape(self._path.suffix)
+        name = re.compile(rf"{stem}(\.\d+)?{suffix}")
+        folder = self._path.absolute().parent
+        return [self._path.with_name(n) for n in sorted(os.listdir(folder)) if name.fullmatch(n)]

@@ -16,10 +16,12 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from sbd_core.cli.output import interruptible
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
-from sbd_core.evaluation.open_requests import answer_requests, request_configs, score_answers
+from sbd_core.evaluation import Harness
+from sbd_core.evaluation.requests import request_configs, score_answers
 from sbd_core.files import ASSETS, replaced_folder
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import (
@@ -67,8 +69,8 @@ def bundle(
         adapter = narrowed(adapter, rank)
     adapter = replace(adapter, info=replace(adapter.info, cpu_dtype=cpu_dtype))
 
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         write_block_adapter(adapter, folder)
         sizes = [file.stat().st_size for file in folder.iterdir()]
         if max(sizes) > MOST_BYTES_OF_FILE or sum(sizes) > MOST_BYTES:
@@ -113,8 +115,9 @@ def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> 
     choose_threads(model.num_parameters)
     size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
     configs = request_configs(DecodeConfig(max_new_tokens=max_new_tokens, block_size=size))
-    answers = answer_requests(model, prompts, {row: configs[row] for row in ROWS})
-    scores = score_answers(answers)
+    settings = {row: (model, configs[row]) for row in ROWS}
+    harness = Harness(batch_size=1, shows_progress=False)
+    scores = score_answers(harness.answers(settings, {"page": prompts})["page"])
     rows = "\n".join(
         f"| {score.row} | {score.tokens_per_forward:.2f} | {100 * score.same_as_ntp:.0f} % | "
         f"{score.tokens_per_second:.1f} |"
@@ -201,4 +204,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interruptible(main))

@@ -6,7 +6,7 @@ python -m scripts.static_site --out DIR --models FOLDER ...  other models
 
 Any web host, such as `python -m http.server -d DIR`, can serve DIR. DIR holds the README.md that a
 static Hugging Face Space needs. After the first visit the page works offline. DIR must be new,
-empty, or written by this command before; the contents of DIR are replaced.
+empty, or written by this command before. Its contents are replaced once the new ones are complete.
 """
 
 import argparse
@@ -16,9 +16,11 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
+from sbd_core.cli.output import interruptible
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.files import ASSETS
+from sbd_core.files import ASSETS, replaced_folder, require_new_folder
 from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL, WEB_MANIFEST
 from sbd_core.models.web_folder import WebFolder, keep_export
 from ui.examples import gallery
@@ -36,10 +38,21 @@ SPACE = Path(__file__).with_name("site_readme.md")
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     """Write the site; return the size in bytes of every file by its path in `out`.
 
-    exports: the models of the site; the page opens with the first.
-    Raises ArgumentError as make_room() does, and OSError if a file cannot be written.
+    exports: the models of the site, of different names; the page opens with the first.
+    Raises ArgumentError for equal names, or if `out` cannot be written or is another program's.
     """
-    make_room(out)
+    names = [export.name for export in exports]
+    if len({*names}) < len(names):
+        raise ArgumentError("models", "must have different names", ", ".join(names))
+    if out.exists() and not (out / MARKER).is_file():
+        require_new_folder(out)
+    with replaced_folder(out.resolve()) as fresh:
+        write_files(fresh, exports)
+    return {str(path.relative_to(out)): path.stat().st_size for path in files_of(out)}
+
+
+def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
+    """Write the site into the empty folder `out`."""
     for name, file in page_files().items():
         copy(file, out / name)
     for export in exports:
@@ -51,10 +64,9 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     write(out / "index.html", page_html(models, {}))
     copy(PICTURE, out / PICTURE.name)
     copy(SPACE, out / "README.md")
-    names = [export.name for export in exports]
-    write(out / MARKER, json.dumps({"models": names}) + "\n")
+    write(out / MARKER, json.dumps({"models": [export.name for export in exports]}) + "\n")
     write(out / "sw.js", service_worker(out, exports))
-    return {str(path.relative_to(out)): path.stat().st_size for path in files_of(out)}
+    write(out / ".nojekyll", "")  # so that GitHub Pages serves every file
 
 
 def folder_path_of(export: WebFolder) -> str:
@@ -62,18 +74,11 @@ def folder_path_of(export: WebFolder) -> str:
     return f"models/{export.name}/"
 
 
-def make_room(out: Path) -> None:
-    """Empty the folder `out`. Raises ArgumentError if another program wrote the folder's files."""
-    if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
-        raise ArgumentError("out", "must be a new or empty folder, or one written before", str(out))
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-
-
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
     """Make sw.js: the service worker's script with the list of files to cache for offline use.
 
-    The list has no weights, which the engine caches itself. The files of ONNX Runtime, which seldom
+    The list has no weights, which the engine caches itself. Only the page, its styles and scripts
+    must be there: a host may not serve every kind of file. The files of ONNX Runtime, which seldom
     change, have a separate version; the files for the GPU are cached at their first use.
     """
     runtime, asked = (
@@ -88,9 +93,11 @@ def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
         if name not in ("README.md", PICTURE.name, *runtime, *asked) and not is_of_model:
             kept[name] = path
     version = version_of({name: out / name for name in (*runtime, *asked)})
+    needed = [name for name in kept if name.startswith(("index.html", "css/", "dist/"))]
     known = {
         "version": version_of(kept),
-        "files": ["./", *kept],
+        "files": ["./", *map(quote, needed)],
+        "rest": [quote(name) for name in kept if name not in needed],
         "runtime": {"version": version, "files": runtime, "asked": asked},
     }
     script = (DIST / "sw.js").read_text(encoding="utf-8")
@@ -146,4 +153,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interruptible(main))

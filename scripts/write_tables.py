@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sbd_core.benchmark.report import gain_over_ntp, load_line, spread, threads_line
+from sbd_core.benchmark import GENERATE, load_line
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from sbd_core.solvers import SOLVERS
 
@@ -74,10 +74,10 @@ def wordings() -> str:
         tasks = data["rows"][name]["families"]
         for kind in ("seen", "unseen"):
             shares = [task[f"accuracy_{kind}"] for task in tasks]
-            told = [share for share in shares if share is not None]
+            known = [share for share in shares if share is not None]
             cells = ["" if share is None else f"{100 * share:.1f} %" for share in shares]
             rows.append(
-                [f"**{name}**, {kind}", *cells, f"{100 * sum(told) / max(len(told), 1):.1f} %"]
+                [f"**{name}**, {kind}", *cells, f"{100 * sum(known) / max(len(known), 1):.1f} %"]
             )
     counts = ", ".join(f"{task['num_unseen']} in {task['family']}" for task in tasks)
     return (
@@ -123,63 +123,57 @@ def accuracy_at_speed(points: list[CurvePoint], speed: float) -> float | None:
 def bench() -> str:
     """Tokens per second of each method relative to generate(), with quartiles."""
     data = results("bench")
-    first = next(iter(data["rows"].values()))
-    rows = [
-        [
-            f"`{name}`",
-            *(spread(cell["ratio"]) for cell in row["families"].values()),
-            f"{row['mean_ratio']:.2f}",
-            gain_over_ntp(data["rows"], name),
-        ]
-        for name, row in data["rows"].items()
-    ]
-    num_prompts = next(iter(first["families"].values()))["num_prompts"]
-    threads = threads_line(data["baseline_seconds_by_threads"])
+    methods = data["rows"]
+    tasks = methods["ntp"]["families"]
+    rows = []
+    for name, row in methods.items():
+        ratios = [cell["ratio"] for cell in row["families"].values()]
+        gain = row["mean_ratio"] / methods["ntp"]["mean_ratio"]
+        rows.append(
+            [
+                f"`{name}`",
+                *(
+                    f"{each['median']:.2f} ({each['low']:.2f}-{each['high']:.2f})"
+                    for each in ratios
+                ),
+                f"{row['mean_ratio']:.2f}",
+                "" if name.startswith(GENERATE) else f"{gain:.2f}",
+            ]
+        )
+    num_prompts = next(iter(tasks.values()))["num_prompts"]
     return (
-        table(["times generate()", *first["families"], "mean", "times `ntp`"], rows)
-        + f"\nPrompts a task: {num_prompts}; median and quartiles. {threads}. Our forward passes "
+        table(["times generate()", *tasks, "mean", "times `ntp`"], rows)
+        + f"\nPrompts a task: {num_prompts}; median and quartiles. Our forward passes "
         f"ran in {data['runs_on']}. {load_sentence(data)} {measured_on(data)}"
     )
 
 
 def speeds() -> str:
-    """Tokens per second of SmolLM2 in other programs and in ours, one prompt at a time."""
-    data = results("dtypes")
-    rates = {name: row["tokens_per_second"] for name, row in data["rows"].items()}
-    dtypes = list(data["parts_by_dtype"])
-    ours = [name.partition(" ")[2] for name in rates if name.startswith(f"{dtypes[0]} ")]
-    rows = [
-        [
-            f"`{name}`",
-            *(f"{rate:.1f}" if ("8 bits" in name) == (dtype == "int8") else "" for dtype in dtypes),
-        ]
-        for name, rate in rates.items()
-        if name.partition(" ")[0] not in dtypes and "look-up" not in name
-    ]
-    for name in ours:
-        if not name.startswith("sbd,"):
-            own = [(rates[f"{dtype} {name}"], rates[f"{dtype} ntp"]) for dtype in dtypes]
-            rows.append([f"`{name}`", *(f"{rate:.1f} ({rate / ntp:.2f})" for rate, ntp in own)])
-    num_prompts = next(iter(data["rows"].values()))["num_prompts"]
+    """Tokens per second of SmolLM2 in transformers and in ours, one prompt at a time."""
+    by_dtype = {"float32": results("bench-smollm2"), "int8": results("bench-smollm2-int8")}
+    data = by_dtype["float32"]
+    rows = [[f"`{GENERATE}`", f"{data['rows'][GENERATE]['tokens_per_second']:.1f}", ""]]
+    for name in data["rows"]:
+        if not name.startswith((GENERATE, "sbd,")):
+            rates = [
+                [of["rows"][each]["tokens_per_second"] for each in (name, "ntp")]
+                for of in by_dtype.values()
+            ]
+            rows.append([f"`{name}`", *(f"{rate:.1f} ({rate / ntp:.2f})" for rate, ntp in rates)])
     return (
-        table(["tokens/s", *dtypes], rows)
-        + f"\nMedians over {num_prompts} prompts of nano's tasks; in parentheses, as a multiple "
-        f"of `ntp`. {load_sentence(data)} {measured_on(data, 'each dtype')}"
+        table(["tokens/s", *by_dtype], rows)
+        + f"\nMedians over {data['rows'][GENERATE]['num_prompts']} prompts of nano's tasks; in "
+        f"parentheses, as a multiple of `ntp`. {load_sentence(data)} "
+        f"{measured_on(data, 'each dtype')}"
     )
 
 
 def forwards() -> str:
-    """Milliseconds of a forward pass by number of new and of cached tokens, beside the roofline."""
+    """Milliseconds of a forward pass by number of new and of cached tokens."""
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
-        [
-            cached,
-            *(
-                f"{c['milliseconds']:.2f} ms, {c['slowdown']:.2f} ({c['roofline']:.2f})"
-                for c in row.values()
-            ),
-        ]
+        [cached, *(f"{c['milliseconds']:.2f} ms, {c['slowdown']:.2f}" for c in row.values())]
         for cached, row in data["forwards"].items()
     ]
     head = ["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)]
@@ -193,23 +187,6 @@ def solvers() -> str:
         for name, rule in SOLVERS.items()
     ]
     return table(["solver", "reveals"], rows)
-
-
-def dtypes() -> str:
-    """Milliseconds of a forward pass and its parts, by dtype and number of rows (positions)."""
-    data = results("dtypes")
-    parts = data["parts_by_dtype"]
-    rows = [
-        [f"{dtype}, {name}", *(f"{ms:.2f} ({ms / costs['1']:.2f})" for ms in costs.values())]
-        for dtype, own in parts.items()
-        for name, costs in own.items()
-    ]
-    counts = next(iter(next(iter(parts.values())).values()))
-    return (
-        table(["", *(f"{n} row{'s' * (n != '1')}" for n in counts)], rows)
-        + f"\n{data['model']}: milliseconds; in parentheses, as a multiple of one row. "
-        f"{load_sentence(data)} {measured_on(data, 'each dtype')}"
-    )
 
 
 def requests() -> str:
@@ -235,7 +212,7 @@ def requests() -> str:
             cells.append(str(score["num_loops"]))
         rows.append(cells)
     counts = [scores[0]["num_answers"] + scores[0]["num_loops"] for scores in sets.values()]
-    told = ", ".join(f"{count} of {name}" for count, name in zip(counts, sets, strict=True))
+    shown = ", ".join(f"{count} of {name}" for count, name in zip(counts, sets, strict=True))
     digests = " beside ".join(f"{name} ({each[:8]})" for name, each in data["weights"].items())
     chosen = (
         f" Each γ was chosen beforehand on {data['gammas_on']}: the one with most tokens per "
@@ -251,7 +228,7 @@ def requests() -> str:
     )
     return (
         table(head, rows)
-        + f"\n{told}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "
+        + f"\n{shown}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "
         f"{data['block_size']}, {data['runs_on']}, in batches of {data['batch_size']}. "
         "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
         'chosen. Loops: answers that repeat themselves without end; they count in "follows" and '
@@ -332,7 +309,7 @@ def gpu() -> str:
         ]
         for name, of in speeds.items()
     ]
-    told = table(["model", "way", "tokens/s", "tokens a forward pass"], rows)
+    ways = table(["model", "way", "tokens/s", "tokens a forward pass"], rows)
     passes = [
         (*re.fullmatch(r"(.+): (\d+) rows, (\d+) cached", name).groups(), of)  # type: ignore[union-attr]
         for name, of in data.items()
@@ -358,7 +335,7 @@ def gpu() -> str:
     ratio = cells[large, 17]["ms"] / cells[large, 1]["ms"]
     machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
     return (
-        f"{told}\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
+        f"{ways}\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
         f"as one. {passes[0][2]} cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
         "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
         f"{differing['differing answers']} of {differing['answers']} answers, as products of one "
@@ -386,7 +363,7 @@ def browser() -> str:
                 ]
             )
     head = ["", *(f"{count} row{'s' * (count != '1')}" for count in shown)]
-    told = table([*head, "`ntp`, tokens/s", "`verify`, tokens/s", "memory"], rows)
+    rates = table([*head, "`ntp`, tokens/s", "`verify`, tokens/s", "memory"], rows)
     on_gpu = [
         f"{row['runs'][0]['model']} {row['gpu_memory_bytes']['gpu'] / 1e6:.0f} MB of the GPU's and "
         f"{row['gpu_memory_bytes']['wasm'] / 1e6:.0f} MB of the page's"
@@ -394,7 +371,7 @@ def browser() -> str:
     ]
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"{told}\nMemory where a GPU decodes (an emulated "
+        f"{rates}\nMemory where a GPU decodes (an emulated "
         f"one): {'; '.join(on_gpu)}. Measured in Chromium {facts['chromium']} on {facts['cores']} "
         f"cores of {facts['processor']}{vectors}.\n"
     )
@@ -425,7 +402,8 @@ def vllm() -> str:
         f"{found['http_same']} of {found['http_requests']} answers to {found['clients']} clients "
         f"are the engine's, {found['http_lost']} lost, {found['http_crossed']} another's; "
         f"{found['bad_refused']} of {found['bad_requests']} wrong requests were refused and "
-        f"{found['aborted']} clients left amid theirs. Tokens a pass count prompts. "
+        f"{found['aborted']} clients left amid theirs. A pass over the prompt "
+        f"counts; near ties are within {data['near']} nats. "
         f"vLLM {facts['vllm']}, {data['model']}, blocks of {data['block_size']}, on "
         f"{facts['processor']}, PyTorch {facts['torch']}, transformers {facts['transformers']}. "
         "Other work kept the machine busy, so nothing was timed.\n"
@@ -436,7 +414,7 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
-        *(dtypes, gpu, browser, solvers, adapter_training, requests, vllm),
+        *(gpu, browser, solvers, adapter_training, requests, vllm),
     )
 }
 """Functions that make the tables, by name."""

@@ -72,7 +72,7 @@ def test_traces_replay_and_figures_are_drawn(executed) -> None:
         if "text/html" in output.get("data", {})
     ]
     assert len([html for html in replays if "<iframe" in html]) == 2 + HAS_REAL_MODEL
-    for call in ("plots.entropy_heatmap", "plots.hindsight"):
+    for call in ("plots.entropy_heatmap", "plots.tokens_per_forward_pass"):
         [figure] = [o for o in outputs(executed, call) if "data" in o]
         assert figure.data["application/vnd.plotly.v1+json"]["data"]
 

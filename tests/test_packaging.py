@@ -1,5 +1,6 @@
 """Contents of an installation: the extras, the pinned sets beside them, the wheel."""
 
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import sbd_core
 from sbd_core.__main__ import COMMANDS, main
 from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
+from scripts.try_extras import commands_of, modules_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -137,3 +139,34 @@ def test_the_installed_package_decodes_with_its_own_checkpoint(unpacked, tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == sbd_core.generate(nano, prompt, sbd_core.DecodeConfig()).text
+
+
+BLOCKED = """
+import importlib, json, sys
+
+blocked, modules = json.loads(sys.argv[1])
+sys.modules.update(dict.fromkeys(blocked))  # an import of them fails
+for module in modules:
+    importlib.import_module(module)
+"""
+
+
+@pytest.mark.parametrize("extra", ["", *EXTRAS])
+def test_a_command_imports_nothing_of_an_extra_that_it_does_not_name(extra) -> None:
+    """What scripts/try_extras.py tries in real environments, with the other extras' packages."""
+    every = {name for names in EXTRAS.values() for name in names} | {"accelerate", "datasets"}
+    every -= {"filelock", "tqdm"}  # huggingface_hub brings them
+    kept = set(EXTRAS[extra]) if extra else set()
+    for package in kept:
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    commands = commands_of(extra)
+    modules = {module for command in commands.values() for module in modules_of(command)}
+    if extra:
+        assert any(modules_of(command) for command in commands.values() if command.extra == extra)
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED, json.dumps([sorted(every - kept), sorted(modules)])],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

@@ -331,7 +331,8 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         # In this thread and first: transformers fails if two threads import it at the same time.
         import_module("sbd_core.decoding.api")
         fetch_base(path_or_hub_id)
-        model = sbd_core.load(path_or_hub_id, device=device)
+        is_own = path_or_hub_id is None or bundled_folder(path_or_hub_id) is not None
+        model = sbd_core.load(path_or_hub_id, device=device, limits_template=not is_own)
         choose_threads(model.num_parameters)
         if on_zero_gpu():  # without a GPU between calls, exactness cannot be tested
             model.exactness = "equal up to rounding"

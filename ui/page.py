@@ -187,6 +187,9 @@ def entry_of_offer(offer: Offer, *, is_public: bool) -> dict[str, Any]:
         has_adapter=model.has_adapter,
     )
     export = offer.export(is_public=is_public)
+    files = None
+    if export is not None:
+        files = {"base": serve_export(export), "bytes": export.manifest["download"]}
     source = model.name if is_public else model.source
     return model_entry(
         offer.name,
@@ -198,7 +201,7 @@ def entry_of_offer(offer: Offer, *, is_public: bool) -> dict[str, Any]:
         is_done=model.is_done,
         can_draft=model.can_draft,
         presets_file=offer.presets,
-        export=export and {"base": serve_export(export), "bytes": export.manifest["download"]},
+        export=files,
         absence=offer.absence,
         untrained=None if model.is_trained else words_for(model, source),
     )

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, get_args
 from sbd_core.cli import Command, decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, require_integer
-from sbd_core.files import require_writable, write_bytes, write_text
+from sbd_core.files import require_writable, write_text
 from sbd_core.roofline import DEVICES, Calibrated, Mode, slowdown, speedup
 
 if TYPE_CHECKING:
-    from sbd_core.evaluation import Evaluation
-    from sbd_core.evaluation.open_requests import RequestSet
-    from sbd_core.evaluation.tables import Comparison, PaperTable
-    from sbd_core.shared_work import Journal
+    from sbd_core.evaluation import Harness
+    from sbd_core.models.hf_model import HuggingFaceModel
 
 NUM_FOR_GAMMAS = 24
 
@@ -30,8 +28,13 @@ def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--batch-size", type=int, default=32, help="examples decoded together")
     _add_comparisons(parser)
-    parser.add_argument("--processes", type=int, help="workers, one thread each (as pays off)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write the results as JSON, and each answer beside them as it is made: a stopped run "
+        "resumes, and processes of torchrun share the work",
+    )
     decoding_flags.add_arguments(parser)
 
 
@@ -60,8 +63,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="open requests (records with a prompt) instead of tasks: tokens per forward pass, "
         "agreement with the causal head, loops; for IFEval's also whether instructions are "
-        "followed. With --out a stopped run resumes, processes of torchrun share the work, and "
-        "answers are written beside the results",
+        "followed",
     )
     parser.add_argument(
         "--gammas-on",
@@ -78,175 +80,119 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Run `evaluate`: print a table and return the results. Raises SetBlockDecodingError.
 
-    If several processes share the work, one of them returns the results, the others None.
+    If several processes share the work, the first of them returns the results, the others None.
     """
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
-    _check_evaluation(arguments)
-
-    from sbd_core.evaluation.runners import UnfinishedError
-
-    if arguments.requests is not None:
-        return _run_requests(arguments, config)
-    try:
-        evaluation, journal = _evaluated(arguments, config)
-    except UnfinishedError:
-        return None  # the process that ends last has the answers of all
-    print(evaluation)
-    for note in getattr(evaluation, "notes", ()):
-        print(note, file=sys.stderr)
-    data = evaluation.to_data()
-    if arguments.out is not None:
-        write_text(arguments.out, json.dumps(data, indent=1) + "\n")
-    if journal is not None:
-        journal.clear()
-    return data
-
-
-def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
-    """Read the first --limit requests of each file, each with the check of its answer."""
-    from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.evaluation.open_requests import RequestSet, check_of
-
-    sets = []
-    for file in arguments.requests:
-        rows = read_prompts("requests", file)[: arguments.limit]
-        checks = [check_of(row) for row in rows]
-        sets.append(RequestSet(file.stem, [row["prompt"] for row in rows], checks))
-    if len({each.name for each in sets}) < len(sets):
-        rule = "must be files with different names"
-        raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
-    return sets
-
-
-def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Measure every config on files of requests. The first process prints and returns results."""
-    from tqdm import tqdm
-
-    from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.environment import environment
-    from sbd_core.evaluation.open_requests import clear_journals, measure_requests, num_answers
-    from sbd_core.models.backends.choose import fused_backend
-    from sbd_core.models.backends.llama.weights import has_known_shape
-    from sbd_core.models.loading import load
-    from sbd_core.models.runtime import choose_threads
-    from sbd_core.shared_work import Share
-
-    require_integer("limit", arguments.limit, 1)
-    sets = _request_sets(arguments)
-    others = [] if arguments.gammas_on is None else read_prompts("gammas-on", arguments.gammas_on)
-    for_gammas = [row["prompt"] for row in others[:NUM_FOR_GAMMAS]]
-    share = Share.from_environment()
-    device = share.device(arguments.device)
-    model = load(arguments.model, device=device, dtype=arguments.dtype)
-    choose_threads(model.num_parameters, arguments.batch_size)
-    is_plain = model.dtype == "float32" and has_known_shape(model.model)
-    if arguments.batch_size > 1 and is_plain:
-        model.backend = fused_backend(model)  # several times as fast for many texts at a time
-    with tqdm(total=num_answers(sets, len(for_gammas)), unit="answer") as bar:
-        measured = measure_requests(
-            model,
-            sets,
-            config,
-            for_gammas=for_gammas,
-            batch_size=arguments.batch_size,
-            out=arguments.out,
-            rank=share.rank,
-            advance=bar.update,
-        )
-    share.wait()  # nobody reads the journals any more
-    if share.rank:
-        return None  # the first process writes what all have found
-    data = {
-        "model": model.name,
-        "weights": dict(model.weights),
-        "runs_on": model.runs_on,
-        "gammas_on": arguments.gammas_on and arguments.gammas_on.stem,
-        "block_size": config.block_size,
-        "max_new_tokens": config.max_new_tokens,
-        "batch_size": arguments.batch_size,
-        "processes": share.num_processes,
-        **measured.to_data(),
-        "circumstances": environment(model.folder),
-    }
-    print(measured)
-    if arguments.out is not None:
-        answers = arguments.out.with_suffix(".answers.jsonl.gz")
-        write_bytes(answers, measured.packed_answers())
-        data["answers"] = answers.name
-        write_text(arguments.out, json.dumps(data, indent=1) + "\n")
-        clear_journals(arguments.out)
-    return data
-
-
-def _evaluated(
-    arguments: argparse.Namespace, config: DecodeConfig
-) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
-    """Evaluate the model. Returns (results, the journal to clear afterwards or None)."""
-    from sbd_core.decoding.api import resolve_defaults
-    from sbd_core.evaluation import Sample
-    from sbd_core.evaluation.api import MODEL, evaluate_rows
-    from sbd_core.evaluation.runners import LocalRunner, ModelSet, SharedRunner, journal_of
-    from sbd_core.evaluation.tables import BASELINE, compare, paper_table, sweep_configs
-    from sbd_core.models.runtime import choose_threads
-    from sbd_core.shared_work import Share
-    from sbd_core.tasks import TASKS
-
-    sample = Sample(
-        tasks=tuple(TASKS) if arguments.suite == "all" else tuple(arguments.suite.split(",")),
-        limit=arguments.limit,
-        data_seed=arguments.data_seed,
-        split=arguments.split,
-        batch_size=arguments.batch_size,
-    )
-    share = Share.from_environment()
-    loading = {"device": share.device(arguments.device), "dtype": arguments.dtype}
-    if arguments.compare:
-        return compare(arguments.compare, config, sample, arguments.processes, **loading), None
-    sources = {MODEL: arguments.model}
-    if arguments.baseline is not None:
-        sources[BASELINE] = arguments.baseline
-    models = ModelSet(sources, **loading)
-    if arguments.table:
-        return paper_table(models, config, sample, arguments.processes), None
-    # Rows of one model, shared with other processes if there are any and --out says where.
-    model = models[MODEL]
-    config = resolve_defaults(model, config)
-    configs = {str(config.strategy): config}
-    if arguments.sweep:
-        configs = sweep_configs(config)
-    rows = {row: (MODEL, one) for row, one in configs.items()}
-    if arguments.out is not None:
-        journal = journal_of(model, configs, sample, arguments.out, share.rank)
-        if share.num_processes > 1 or journal.parts():
-            choose_threads(model.num_parameters, sample.batch_size)
-            runner = SharedRunner(LocalRunner(models.models), journal, share)
-            return evaluate_rows(model, rows, sample, runner), journal
-    num_answers = len(configs) * len(sample.tasks) * sample.limit
-    own = models.runner(num_answers, sample.batch_size, arguments.processes)
-    return evaluate_rows(model, rows, sample, own), None
-
-
-def _check_evaluation(arguments: argparse.Namespace) -> None:
-    """Check the flags that can be checked without a model. Raises ArgumentError."""
-    from sbd_core.shared_work import Share
-
-    if arguments.processes is not None:
-        require_integer("processes", arguments.processes, 1)
     if arguments.out is not None:
         require_writable("out", arguments.out)
-    if Share.from_environment().num_processes > 1:
-        if arguments.out is None:
-            raise ArgumentError("out", "must be given to processes that share the work", None)
-        for name in ("table", "compare", "processes"):
-            if getattr(arguments, name):
-                rule = "must be left out by processes that share the work"
-                raise ArgumentError(name, rule, getattr(arguments, name))
     if arguments.compare and arguments.model:
         raise ArgumentError("compare", "must come without --model", arguments.model)
     if arguments.gammas_on is not None and arguments.requests is None:
         raise ArgumentError("gammas-on", "must come with --requests", str(arguments.gammas_on))
     if arguments.baseline is not None and not arguments.table:
         raise ArgumentError("baseline", "must come with --table", arguments.baseline)
+    from sbd_core.evaluation import Harness
+    from sbd_core.shared_work import Share
+
+    share = Share.from_environment()
+    harness = Harness(batch_size=arguments.batch_size, out=arguments.out, share=share)
+    measure = _requests if arguments.requests is not None else _examples
+    data, text = measure(arguments, config, harness)
+    if share.rank:
+        return None  # the first process writes what all have found
+    print(text)
+    if arguments.out is not None:
+        write_text(arguments.out, json.dumps(data, indent=1) + "\n")
+    return data
+
+
+def _loaded(arguments: argparse.Namespace, source: Any, harness: "Harness") -> "HuggingFaceModel":
+    from sbd_core.models.loading import load
+    from sbd_core.models.runtime import choose_threads
+
+    device = harness.share.device(arguments.device)
+    model = load(source, device=device, dtype=arguments.dtype)
+    choose_threads(model.num_parameters, harness.batch_size)
+    return model
+
+
+def _requests(
+    arguments: argparse.Namespace, config: DecodeConfig, harness: "Harness"
+) -> tuple[dict[str, Any], str]:
+    """Measure every config on the first --limit requests of each file; returns (data, table)."""
+    from sbd_core.decoding.prompt_files import read_prompts
+    from sbd_core.evaluation.requests import as_text, measure_requests
+    from sbd_core.models.backends.choose import fused_backend
+    from sbd_core.models.backends.llama.weights import has_known_shape
+
+    require_integer("limit", arguments.limit, 1)
+    files = {file.stem: file for file in arguments.requests}
+    if len(files) < len(arguments.requests):
+        rule = "must be files with different names"
+        raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
+    requests = {
+        name: read_prompts("requests", file)[: arguments.limit] for name, file in files.items()
+    }
+    on = arguments.gammas_on
+    rows = [] if on is None else read_prompts("gammas-on", on)[:NUM_FOR_GAMMAS]
+    model = _loaded(arguments, arguments.model, harness)
+    is_plain = model.dtype == "float32" and has_known_shape(model.model)
+    if harness.batch_size > 1 and is_plain:
+        model.backend = fused_backend(model)  # several times as fast for many texts at a time
+    data = measure_requests(model, requests, config, harness, [row["prompt"] for row in rows])
+    return {**data, "gammas_on": on and on.stem}, as_text(data["requests"])
+
+
+def _examples(
+    arguments: argparse.Namespace, config: DecodeConfig, harness: "Harness"
+) -> tuple[dict[str, Any], str]:
+    """Measure on held-out examples of the tasks; returns (data, table)."""
+    from sbd_core.decoding.api import resolve_defaults
+    from sbd_core.evaluation.api import (
+        compare,
+        evaluate,
+        examples_by_task,
+        names_of,
+        paper_table,
+        sweep_configs,
+    )
+    from sbd_core.evaluation.scoring import as_text
+    from sbd_core.tasks import TASKS
+
+    tasks = list(TASKS) if arguments.suite == "all" else arguments.suite.split(",")
+    about = {name: getattr(arguments, name) for name in ("split", "data_seed")}
+    examples = examples_by_task(tasks, arguments.limit, **about)
+    if arguments.compare:
+        names = names_of(arguments.compare)
+        models = {
+            name: _loaded(arguments, str(folder), harness)
+            for name, folder in zip(names, arguments.compare, strict=True)
+        }
+        data = compare(models, config, examples, harness, **about)
+        lines = []
+        for name, facts in data["models"].items():
+            lines += [name, as_text(facts["rows"])]
+            losses = "  ".join(f"{task} {loss:.3f}" for task, loss in facts["masked_loss"].items())
+            lines.append(f"loss on masked answers: {losses}")
+        return data, "\n".join(lines)
+    model = _loaded(arguments, arguments.model, harness)
+    if arguments.table:
+        source = arguments.baseline
+        baseline = None if source is None else _loaded(arguments, source, harness)
+        data = paper_table(model, config, examples, harness, baseline, **about)
+        lines = [as_text(data["rows"])]
+        lines += [
+            f"{row}: handwritten {100 * own['accuracy']:.1f} %"
+            for row, own in data["own_wording"].items()
+        ]
+        for name, values in data["perplexity"].items():
+            cells = "  ".join(f"{task} {value:.3f}" for task, value in values.items())
+            lines.append(f"perplexity of the next-token head, {name}: {cells}")
+        return data, "\n".join(lines)
+    config = resolve_defaults(model, config)
+    configs = sweep_configs(config) if arguments.sweep else {str(config.strategy): config}
+    data = evaluate(model, tasks, configs, limit=arguments.limit, harness=harness, **about)
+    return data, as_text(data["rows"])
 
 
 EVALUATE = Command(
@@ -270,7 +216,7 @@ def _lm_eval(arguments: argparse.Namespace) -> None:
     import sbd_core.hf.harness  # noqa: F401 - importing it makes `sbd` a model of lm-eval
 
     langdetect.DetectorFactory.seed = 0  # or IFEval's verdicts would vary from run to run
-    words, before = with_model(arguments.words), sys.argv
+    words, before = with_defaults(arguments.words), sys.argv
     sys.argv = ["sbd lm-eval", *words]
     try:
         cli_evaluate()
@@ -278,12 +224,17 @@ def _lm_eval(arguments: argparse.Namespace) -> None:
         sys.argv = before
 
 
-def with_model(words: list[str]) -> list[str]:
-    """Add `--model sbd` to lm-eval's arguments if they need a model and name none."""
+IFEVAL = Path(__file__).parents[1] / "hf" / "ifeval"
+"""Folder of the task `ifeval_file`, IFEval of a local file."""
+
+
+def with_defaults(words: list[str]) -> list[str]:
+    """Add our model and our tasks to lm-eval's arguments if they run a model and name none."""
     names = {word.split("=")[0] for word in words}
-    if names & {"ls", "validate", "--model", "-M", "--config", "-C", "-h", "--help"}:
+    if names & {"ls", "validate", "--config", "-C", "-h", "--help"}:
         return words
-    return [*words, "--model", "sbd"]
+    more = [] if "--include_path" in names else ["--include_path", str(IFEVAL)]
+    return [*words, *more, *([] if names & {"--model", "-M"} else ["--model", "sbd"])]
 
 
 LM_EVAL = Command(
@@ -299,9 +250,6 @@ LM_EVAL = Command(
 
 def _bench_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
-    parser.add_argument(
-        "--assistant", metavar="M", help="a smaller model of the same tokenizer, for generate()"
-    )
     decoding_flags.add_loading(parser)
     parser.add_argument("--limit", type=int, default=50, help="prompts per task")
     parser.add_argument(
@@ -309,10 +257,6 @@ def _bench_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--dtypes", action="store_true", help="our strategies in float32 and int8")
-    parser.add_argument(
-        "--gguf", type=Path, metavar="FILE", help="file of the same weights, to time llama.cpp, too"
-    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
 
 
@@ -320,23 +264,12 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run `bench`: print tables and return the results. Raises SetBlockDecodingError."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
-    from sbd_core.benchmark import report
-    from sbd_core.benchmark.api import OptionalMethods, Workload, bench
-    from sbd_core.models.loading import load
-    from sbd_core.models.runtime import choose_threads
+    from sbd_core.benchmark import as_text, bench
 
+    model = decoding_flags.load_model(arguments)
     names = ("limit", "rounds", "max_new_tokens", "seed")
-    workload = Workload(**{name: getattr(arguments, name) for name in names})
-    place = {"device": arguments.device, "dtype": arguments.dtype}
-    model = load(arguments.model, **place)
-    more = OptionalMethods(
-        assistant=None if arguments.assistant is None else load(arguments.assistant, **place),
-        gguf=arguments.gguf,
-        with_dtypes=arguments.dtypes,
-    )
-    choose_threads(model.num_parameters)
-    result = bench(model, workload, more)
-    print(report.text(result))
+    result = bench(model, **{name: getattr(arguments, name) for name in names})
+    print(as_text(result))
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
     return result

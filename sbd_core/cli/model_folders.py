@@ -135,7 +135,7 @@ MERGE = Command(
 
 
 PLACES = {
-    "hub": "a folder for the Hugging Face Hub, which decodes through transformers alone",
+    "hub": "a folder for the Hugging Face Hub, which decodes through transformers",
     "web": "a folder that a browser decodes with, and this package too",
 }
 

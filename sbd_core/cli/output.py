@@ -1,13 +1,41 @@
-"""Copes with standard output that is closed, full, not in Unicode, or loses its reader."""
+"""Copes with Ctrl-C, and with an output that is closed, full, not Unicode, or loses its reader."""
 
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import TextIO
 
 LOSSLESS = ("strict", "surrogateescape")
 """Error handlers that fail on a character that the encoding lacks."""
+
+
+def interruptible(command: Callable[[], int]) -> int:
+    """Run `command` and return its exit status; after Ctrl-C, say "stopped" and return 130.
+
+    That holds whatever error the interrupted code makes of it, as imports do.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return command()  # Python tells the main thread alone of signals
+    has_stopped = False
+
+    def stop(*_: object) -> None:
+        nonlocal has_stopped
+        has_stopped = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        return command()
+    except (Exception, KeyboardInterrupt) as error:
+        if not has_stopped and not isinstance(error, KeyboardInterrupt):
+            raise
+        print("stopped", file=sys.stderr)
+        return 130
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def with_output(command: Callable[[], int]) -> int:

@@ -46,13 +46,14 @@ def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
     if strategy == "ntp" and given:
         name = next(iter(given))
         raise ArgumentError(name, "needs strategy sbd", given[name])
-    config = config_of(given)
+    # vLLM's model checks the block size by what it was trained on.
+    block_size = given.pop("block_size", DecodeConfig().block_size)
     serve(
         own.model,
         flags,
         strategy=strategy,
-        solver=config.solver,
-        block_size=config.block_size,
+        solver=config_of(given).solver,
+        block_size=block_size,
     )
     return None
 

@@ -120,7 +120,7 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
 def _check_finetuning(arguments: argparse.Namespace) -> None:
     """Raise ArgumentError if --recipe finetune or lora comes without the flags that it needs."""
     recipe = arguments.recipe
-    if str(recipe) not in ("finetune", "lora") or recipe.exists():
+    if str(recipe) not in ("finetune", "lora") or recipe.is_file():
         return
     if arguments.init is None:
         rule = f"must be a folder that sbd prepare wrote: --recipe {recipe} tunes a model"

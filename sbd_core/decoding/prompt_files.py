@@ -1,8 +1,8 @@
 """Answers a file of prompts. Several processes can share the work, and a killed run can resume.
 
-Each of the n processes that `accelerate launch` starts answers every n-th prompt and keeps a
-journal beside the file of answers. The process that finds all answers in the journals writes the
-file. No process waits for another, so none can time out.
+Each of the n processes that `accelerate launch` starts answers every n-th prompt and keeps its
+answers beside the file to write. The process that finds all answers there writes the file. No
+process waits for another, so none can time out.
 """
 
 import hashlib
@@ -64,17 +64,29 @@ def answer_prompts(
     require_writable("out", out)
     config = resolve_defaults(model, config)
     read = [prompt_token_ids(model, row["prompt"], config) for row in prompts]
-    journal = Journal(out, _fingerprint(model, prompts, config), share.rank)
-    mine = list(range(share.rank, len(prompts), share.num_processes))
-    done = journal.entries()
-    missing = [index for index in mine if index not in done]
-    report(len(mine) - len(missing), len(mine))
-    with journal as write:
-        answers = _finished(model, [read[index] for index in missing], config, batch_size)
-        for count, (place, answer) in enumerate(answers, start=1):
-            write(missing[place], {**prompts[missing[place]], **answer})
-            report(len(mine) - len(missing) + count, len(mine))
-    return _written(out, journal, len(prompts))
+    work = {
+        "weights": [model.name, dict(model.weights)],
+        "settings": repr(config),
+        "prompts": hashlib.sha256(json.dumps(list(prompts)).encode()).hexdigest(),
+    }
+    journal = Journal(out.with_name(f".{out.name}.part"), work, share.rank)
+    done = {row["number"] for row in journal.rows()}
+    mine = range(len(prompts))[share.rank :: share.num_processes]
+    missing = [number for number in mine if number not in done]
+    num_found = len(mine) - len(missing)
+    report(num_found, len(mine))
+    answers = _finished(model, [read[number] for number in missing], config, batch_size)
+    for count, (index, answer) in enumerate(answers, start=num_found + 1):
+        journal.add([{"number": missing[index], "answer": answer}])
+        report(count, len(mine))
+    answered = {row["number"]: row["answer"] for row in journal.rows()}
+    if len(answered) < len(prompts):
+        return None
+    rows = [{**prompt, **answered[number]} for number, prompt in enumerate(prompts)]
+    write_text(out, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
+    journal.clear()
+    sums = (sum(row[name] for row in rows) for name in ("num_tokens", "num_forwards"))
+    return Summary(len(prompts), *sums)
 
 
 def _finished(
@@ -100,23 +112,3 @@ def _finished(
                     "finish": trace.finish,
                 },
             )
-
-
-def _written(out: Path, journal: Journal, count: int) -> Summary | None:
-    """Write `out`, clear the journal and return the counts; None if any answer is missing."""
-    answers = journal.entries()
-    if len(answers) < count:
-        return None
-    rows = [answers[index] for index in range(count)]
-    write_text(out, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
-    journal.clear()
-    sums = (sum(row[name] for row in rows) for name in ("num_tokens", "num_forwards"))
-    return Summary(count, *sums)
-
-
-def _fingerprint(
-    model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
-) -> str:
-    """A digest of everything that affects answers. Each digest has journals of its own."""
-    asked = json.dumps([model.name, dict(model.weights), repr(config), list(prompts)])
-    return hashlib.sha256(asked.encode()).hexdigest()[:12]

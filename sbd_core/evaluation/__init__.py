@@ -1,12 +1,10 @@
-"""Measurement of accuracy and forward passes on held-out examples.
+"""Measurement of accuracy and forward passes on held-out examples and on open requests.
 
 from sbd_core.evaluation import evaluate
-result = evaluate(model, ["math", "json"], config, limit=100)
-print(result)
-result.to_data()
+evaluate(model, ["math", "json"], config, limit=100)["rows"]
 """
 
-from sbd_core.evaluation.api import Evaluation, evaluate
-from sbd_core.evaluation.scoring import Sample
+from sbd_core.evaluation.api import evaluate
+from sbd_core.evaluation.harness import Answer, Harness
 
-__all__ = ["Evaluation", "Sample", "evaluate"]
+__all__ = ["Answer", "Harness", "evaluate"]

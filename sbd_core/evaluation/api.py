@@ -1,66 +1,49 @@
-"""evaluate(): accuracy and forward passes of a model on held-out examples."""
+"""Evaluations on held-out examples: of any configs, the paper's Table 1, a sweep, several models.
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Each returns JSON data, as in assets/results/: settings, circumstances, and under "rows" the scores
+of each config; see rows_data().
+
+The handwritten prompts are in handwritten_prompts.json, a list of objects with three strings:
+family (name of a task), prompt, and case (data that the task's checker needs).
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import resolve_defaults
 from sbd_core.environment import environment
-from sbd_core.errors import ArgumentError
-from sbd_core.evaluation.runners import Job, LocalRunner, Runner
-from sbd_core.evaluation.scoring import Sample, Score, Tally, as_text, rows_data, score
+from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.evaluation.harness import Answers, Harness, Settings
+from sbd_core.evaluation.losses import masked_loss, perplexity
+from sbd_core.evaluation.scoring import rows_data, score, scores
+from sbd_core.json_node import json_of
+from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.tasks import TASKS, Split
+from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
+from sbd_core.tasks import SPLITS, TASKS, Example, Split, held_out
+from sbd_core.tasks import task as task_of
 
-Rows = Mapping[str, tuple[str, DecodeConfig]]
-"""{row name: (model name, config)}. A row of a table of results is one model with one config."""
-
-
-MODEL = "model"
-"""The key of the evaluated model in a set of models."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
-    """Result of evaluate(): the scores of each row of a table, which is one model with one config.
-
-    str() gives a table for people.
-    block_size, seed: settings of the first row.
-    runs_on: backend of the model; "" if unknown.
-    rows: {row name: one score per task}.
-    circumstances: machine, threads and versions; see environment().
-    """
-
-    model: str
-    sample: Sample
-    block_size: int
-    seed: int
-    runs_on: str
-    rows: Mapping[str, Sequence[Score]]
-    num_processes: int
-    circumstances: Mapping[str, Any]
-
-    def to_data(self) -> dict[str, Any]:
-        """Return settings, scores and circumstances as JSON data, as in assets/results/."""
-        batch_size = self.sample.batch_size
-        return {
-            "model": self.model,
-            "split": self.sample.split,
-            "seed": self.seed,
-            "data_seed": self.sample.data_seed,
-            "block_size": self.block_size,
-            "batch_size": batch_size,
-            "runs_on": self.runs_on,
-            "tokens_per_second_are": "batched" if batch_size > 1 else "of one text",
-            "rows": rows_data(self.rows),
-            "processes": self.num_processes,
-            "circumstances": dict(self.circumstances),
-        }
-
-    def __str__(self) -> str:
-        return as_text(self.rows)
+MAX_LIMIT = 1_000_000
+"""Most examples per task; all of them are held in memory."""
+# The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.
+TABLE = {
+    "NTP": ("ntp", EntropyBound()),
+    "SBD gamma 0.1": ("sbd", EntropyBound(gamma=0.1)),
+    "SBD gamma 0.35": ("sbd", EntropyBound(gamma=0.35)),
+    "SBD from the left, gamma 0.02": ("sbd", EntropyBoundFromLeft(gamma=0.02)),
+    "SBD from the left, gamma 0.1": ("sbd", EntropyBoundFromLeft(gamma=0.1)),
+    "verify": ("verify", EntropyBound()),
+}
+COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
+"""Rows of TABLE by which models are compared."""
+BASELINE_ROW = "NTP-trained, NTP"
+HANDWRITTEN = Path(__file__).with_name("handwritten_prompts.json")
+OWN = "own wording"
+"""Name of the handwritten prompts beside those of the tasks."""
 
 
 def evaluate(
@@ -71,79 +54,220 @@ def evaluate(
     limit: int = 100,
     data_seed: int = 0,
     split: Split = "test",
-    batch_size: int = 32,
-    runner: Runner | None = None,
-    shows_progress: bool = True,
-) -> Evaluation:
-    """Decode held-out examples of `tasks` and score the answers with each task's checker.
+    harness: Harness | None = None,
+) -> dict[str, Any]:
+    """Decode held-out examples of `tasks`; score the answers with each task's checker.
 
     config: None for DecodeConfig(), a DecodeConfig, or {name of a configuration: DecodeConfig}.
-    limit, data_seed, split, batch_size: see Sample. The batch size changes tokens per second but no
-        score; a batch size of 1 measures the speed of a single text.
-    runner: the Runner that answers the examples; None answers with `model` in this process.
-    shows_progress: whether to show a progress bar on standard error.
+    limit, data_seed, split: see examples_by_task().
+    harness: how the answers are made. In batches, rounding may change answers and so scores.
     Raises ArgumentError for an unknown task or another unfit argument.
     """
-    if isinstance(tasks, str):
-        raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
-    sample = Sample(
-        tasks=tuple(tasks), limit=limit, data_seed=data_seed, split=split, batch_size=batch_size
-    )
-    configs = dict(config) if isinstance(config, Mapping) else _row(model, config)
-    if not configs:
+    examples = examples_by_task(tasks, limit, data_seed, split)
+    if not isinstance(config, Mapping):
+        chosen = resolve_defaults(model, config or DecodeConfig())
+        config = {str(chosen.strategy): chosen}
+    elif not config:
         raise ArgumentError("config", "must be a DecodeConfig or at least one by name", config)
-    rows = {row: (MODEL, one) for row, one in configs.items()}
-    runner = runner or LocalRunner({MODEL: model})
-    return evaluate_rows(model, rows, sample, runner, shows_progress=shows_progress)
+    settings = {name: (model, one) for name, one in config.items()}
+    harness = harness or Harness()
+    about = _about(settings, harness, {"split": split, "data_seed": data_seed})
+    answers = _answers(harness, settings, examples)
+    return {**about, "rows": rows_data(scores(answers, examples))}
 
 
-def evaluate_rows(
-    model: SetBlockModel,
-    rows: Rows,
-    sample: Sample,
-    runner: Runner,
-    *,
-    shows_progress: bool = True,
-) -> Evaluation:
-    """Evaluate configurations of one or more models; otherwise like evaluate().
+def examples_by_task(
+    tasks: Sequence[str], limit: int, data_seed: int = 0, split: Split = "test"
+) -> dict[str, list[Example]]:
+    """Generate `limit` distinct examples of each task; returns {task: examples}.
 
-    model: the model that the result names and describes.
-    rows: {name of a configuration: (model name, config)}; the runner must have every model.
+    data_seed: seed that generates the examples; it has no part in decoding. Raises ArgumentError.
     """
-    from tqdm import tqdm
-
-    examples_by_task = sample.examples_by_task()
-    size = runner.batches_per_job * sample.batch_size
-    # Rows alternate, so that a busy machine affects all of them.
-    jobs = (
-        Job(row, task, name, config, tuple(items[start : start + size]), sample.batch_size)
-        for task, items in examples_by_task.items()
-        for start in range(0, len(items), size)
-        for row, (name, config) in rows.items()
-    )
-    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    total = len(rows) * sum(map(len, examples_by_task.values()))
-    with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
-        for job, tally in runner.tallies(jobs):
-            tallies[job.row, job.task] += tally
-            bar.update(len(job.items))
-    scores = {row: [score(task, tallies[row, task]) for task in examples_by_task] for row in rows}
-    first = next(iter(rows.values()))[1]
-    circumstances = environment(getattr(model, "folder", None))
-    if runner.num_processes > 1:
-        circumstances["threads"] = 1
-    return Evaluation(
-        model=model.name,
-        sample=sample,
-        block_size=first.block_size,
-        seed=first.seed,
-        runs_on=getattr(model, "runs_on", ""),
-        rows=scores,
-        num_processes=runner.num_processes,
-        circumstances=circumstances,
-    )
+    if isinstance(tasks, str) or not tasks:
+        raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
+    for name in tasks:
+        task_of(name)
+    if split not in SPLITS:
+        raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", split)
+    require_integer("limit", limit, 1, MAX_LIMIT)
+    require_integer("data_seed", data_seed, 0)
+    return {name: held_out(name, limit, data_seed, split) for name in tasks}
 
 
-def _row(model: SetBlockModel, config: DecodeConfig | None) -> dict[str, DecodeConfig]:
-    chosen = resolve_defaults(model, config or DecodeConfig())
-    return {str(chosen.strategy): chosen}
+def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """Make configs for NTP, verify and all of sweep_solvers().
+
+    base: all settings except strategy and solver.
+    """
+    return {
+        "NTP": replace(base, strategy="ntp"),
+        "verify": replace(base, strategy="verify"),
+        **{
+            f"{curve} {setting}": replace(base, strategy="sbd", solver=solver)
+            for curve, setting, solver in sweep_solvers()
+        },
+    }
+
+
+def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
+    """Yield (name, value of the parameter, solver) for every point of the sweep.
+
+    The sweep varies the first parameter of each solver. A solver without parameters has one point,
+    whose value is "default".
+    """
+    for name, rule in SOLVERS.items():
+        settings = fields(rule)
+        if not settings:
+            yield name, "default", rule()
+            continue
+        for value in rule.swept_values:
+            yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
+
+
+def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """Make a config for each row of TABLE. base: all settings except strategy and solver."""
+    return {
+        row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
+        for row, (strategy, solver) in TABLE.items()
+    }
+
+
+def handwritten_prompts() -> list[Example]:
+    """Read the handwritten prompts, as examples with an empty answer."""
+    rows = json.loads(HANDWRITTEN.read_text("utf-8"))
+    return [Example(row["family"], row["prompt"], "", row["case"]) for row in rows]
+
+
+def paper_table(
+    model: HuggingFaceModel,
+    config: DecodeConfig,
+    examples: Mapping[str, Sequence[Example]],
+    harness: Harness,
+    baseline: HuggingFaceModel | None = None,
+    **about: Any,
+) -> dict[str, Any]:
+    """Evaluate the configurations of TABLE: NTP, SBD at several gammas, and verify.
+
+    config: all settings except strategy and solver. examples: {task: examples}.
+    baseline: a model trained on NTP alone, with which NTP is measured, too. about: further data.
+    Beside "rows", the data has the perplexity of the causal heads (Fig. 4), {model: {task: value}},
+    and the scores of the handwritten prompts with their answers. Raises ArgumentError, ModelError.
+    """
+    settings = {row: (model, one) for row, one in table_configs(config).items()}
+    models = {"model": model}
+    if baseline is not None:
+        models["baseline"] = baseline
+        settings = {BASELINE_ROW: (baseline, settings["NTP"][1]), **settings}
+    perplexities = {  # quick steps that can fail come first
+        name: {task: round(value, 4) for task, value in perplexity(each, examples).items()}
+        for name, each in models.items()
+    }
+    own = [item for item in handwritten_prompts() if item.task in examples]
+    every = {**examples, OWN: own} if own else examples
+    answers = _answers(harness, settings, every)
+    by_row = answers.pop(OWN, {})
+    return {
+        **_about(settings, harness, about, model),
+        "rows": rows_data(scores(answers, examples)),
+        "perplexity": perplexities,
+        "own_wording": {row: score(OWN, own, each).to_data() for row, each in by_row.items()},
+        "own_answers": [
+            {
+                "family": item.task,
+                "prompt": item.prompt,
+                "answers": {
+                    row: {
+                        "text": each[number].text,
+                        "is_right": task_of(item.task).check(item, each[number].text),
+                    }
+                    for row, each in by_row.items()
+                },
+            }
+            for number, item in enumerate(own)
+        ],
+    }
+
+
+def compare(
+    models: Mapping[str, HuggingFaceModel],
+    config: DecodeConfig,
+    examples: Mapping[str, Sequence[Example]],
+    harness: Harness,
+    **about: Any,
+) -> dict[str, Any]:
+    """Compare models by recipe, masked loss, and scores of the configurations COMPARED.
+
+    models: {name: model loaded from a folder}. For the rest see paper_table().
+    The data has under "models" {name: {"recipe", "masked_loss", "weights_sha256", "rows"}}.
+    """
+    configs = table_configs(config)
+    settings = {
+        f"{name} {row}": (models[name], configs[row]) for name in models for row in COMPARED
+    }
+    facts = {}
+    for name, model in models.items():  # quick steps that can fail come first
+        losses = masked_loss(model, examples, config.block_size, config.seed)
+        facts[name] = {
+            "recipe": _recipe(model),
+            "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
+            "weights_sha256": environment(model.folder).get("weights_sha256"),
+        }
+    found = scores(_answers(harness, settings, examples), examples)
+    for name in models:
+        facts[name]["rows"] = rows_data({row: found[f"{name} {row}"] for row in COMPARED})
+    return {**_about(settings, harness, about), "model": " ".join(models), "models": facts}
+
+
+def names_of(folders: Sequence[Path]) -> list[str]:
+    """Name each folder by the end of its path, just long enough to tell all of them apart.
+
+    Raises ArgumentError unless these are different folders.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise ArgumentError("compare", "must be folders of models", str(folder))
+    paths = [folder.resolve().parts for folder in folders]
+    for parts in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(path[-parts:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    raise ArgumentError("compare", "must be different folders", str(folders[0]))
+
+
+def _recipe(model: HuggingFaceModel) -> Any:
+    path = (model.folder or Path()) / "recipe.json"
+    try:
+        return json_of(path.read_text("utf-8")) if model.folder and path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise ArgumentError("compare", "must have a valid recipe.json", str(path)) from error
+
+
+def _answers(
+    harness: Harness, settings: Settings, examples: Mapping[str, Sequence[Example]]
+) -> Answers:
+    prompts = {name: [item.prompt for item in items] for name, items in examples.items()}
+    models = list({id(model): model for model, _ in settings.values()}.values())
+    configs = {name: config for name, (_, config) in settings.items()}
+    return harness.answers(settings, prompts, harness.journal(models, configs, prompts))
+
+
+def _about(
+    settings: Settings,
+    harness: Harness,
+    about: Mapping[str, Any],
+    model: SetBlockModel | None = None,
+) -> dict[str, Any]:
+    """Describe the model, the settings and the machine. model: None takes that of the first row."""
+    first, config = next(iter(settings.values()))
+    model = model or first
+    return {
+        "model": model.name,
+        "seed": config.seed,
+        **about,
+        "block_size": config.block_size,
+        "batch_size": harness.batch_size,
+        "runs_on": getattr(model, "runs_on", ""),
+        "tokens_per_second_are": "batched" if harness.batch_size > 1 else "of one text",
+        "processes": harness.share.num_processes,
+        "circumstances": environment(getattr(model, "folder", None)),
+    }

@@ -1,49 +1,14 @@
-"""Held-out examples and the scores of their answers, as data and as text."""
+"""Scores of answers to held-out examples, as data and as text."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sbd_core.errors import ArgumentError, require_integer
-from sbd_core.tasks import SPLITS, TASKS, Example, Split, held_out, task
-from sbd_core.trace import Trace
-
-MAX_LIMIT = 1_000_000
-"""Most examples per task; all of them are held in memory."""
+from sbd_core.evaluation.harness import Answer, Answers
+from sbd_core.tasks import Example, task
 
 Z_95 = 1.959964
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """The held-out examples to score, and the number that are decoded together.
-
-    limit: number of distinct examples per task.
-    data_seed: seed that generates the examples; it has no part in decoding.
-    batch_size: number of examples decoded together.
-    """
-
-    tasks: tuple[str, ...] = tuple(TASKS)
-    limit: int = 100
-    data_seed: int = 0
-    split: Split = "test"
-    batch_size: int = 32
-
-    def __post_init__(self) -> None:
-        if not self.tasks:
-            raise ArgumentError("tasks", "must be a list of at least one task name", self.tasks)
-        for name in self.tasks:
-            task(name)
-        if self.split not in SPLITS:
-            raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", self.split)
-        require_integer("limit", self.limit, 1, MAX_LIMIT)
-        require_integer("data_seed", self.data_seed, 0)
-        require_integer("batch_size", self.batch_size, 1)
-
-    def examples_by_task(self) -> dict[str, list[Example]]:
-        """Generate the examples of each task, by task name."""
-        return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
 
 
 def rounded(figures: Any, digits: int) -> dict[str, Any]:
@@ -84,90 +49,47 @@ class Score:
         return {"family": data.pop("task"), **data}
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Totals over answers. seconds: time that the engine took. num_unseen: see Score."""
+def score(name: str, examples: Sequence[Example], answers: Sequence[Answer]) -> Score:
+    """Score the answers to at least one example by the checkers of the examples' tasks.
 
-    num_examples: int = 0
-    num_right: int = 0
-    num_tokens: int = 0
-    num_forwards: int = 0
-    seconds: float = 0.0
-    num_unseen: int = 0
-    num_unseen_right: int = 0
-
-    def __add__(self, other: "Tally") -> "Tally":
-        sums = (mine + its for mine, its in zip(astuple(self), astuple(other), strict=True))
-        return Tally(*sums)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
-    """The answer to one example, and whether it is right.
-
-    is_unseen: whether the prompt has a phrasing that training never uses.
-    seconds: time that the engine took.
+    name: the score's `task`. examples, answers: of equal length and order.
     """
-
-    text: str
-    is_right: bool
-    is_unseen: bool
-    num_tokens: int
-    num_forwards: int
-    seconds: float
-
-
-def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[CheckedAnswer]:
-    """Check each answer with its task's checker. items, traces: of equal length and order."""
-    return [
-        CheckedAnswer(
-            trace.text,
-            task(example.task).check(example, trace.text),
-            example.wording == "unseen",
-            trace.num_tokens,
-            trace.num_forwards,
-            trace.seconds,
-        )
-        for example, trace in zip(items, traces, strict=True)
+    is_right = [
+        task(example.task).check(example, answer.text)
+        for example, answer in zip(examples, answers, strict=True)
     ]
-
-
-def tally(answers: Sequence[CheckedAnswer]) -> Tally:
-    """Add up the counts and times of answers."""
-    return Tally(
-        num_examples=len(answers),
-        num_right=sum(answer.is_right for answer in answers),
-        num_tokens=sum(answer.num_tokens for answer in answers),
-        num_forwards=sum(answer.num_forwards for answer in answers),
-        seconds=sum(answer.seconds for answer in answers),
-        num_unseen=sum(answer.is_unseen for answer in answers),
-        num_unseen_right=sum(answer.is_unseen and answer.is_right for answer in answers),
-    )
-
-
-def score(name: str, tally: Tally) -> Score:
-    """Compute the score of a tally of at least one example. name: name of the task."""
-    low, high = wilson_interval(tally.num_right, tally.num_examples)
+    by_wording: dict[str, list[bool]] = {"seen": [], "unseen": []}
+    for example, right in zip(examples, is_right, strict=True):
+        by_wording[example.wording].append(right)
+    shares = {key: sum(each) / len(each) if each else None for key, each in by_wording.items()}
+    low, high = wilson_interval(sum(is_right), len(is_right))
+    num_tokens = sum(len(answer.token_ids) for answer in answers)
+    num_forwards = sum(answer.num_forwards for answer in answers)
     return Score(
         task=name,
-        num_examples=tally.num_examples,
-        accuracy=tally.num_right / tally.num_examples,
+        num_examples=len(is_right),
+        accuracy=sum(is_right) / len(is_right),
         accuracy_low=low,
         accuracy_high=high,
-        num_tokens=tally.num_tokens,
-        num_forwards=tally.num_forwards,
-        tokens_per_forward=tally.num_tokens / tally.num_forwards,
-        tokens_per_second=tally.num_tokens / tally.seconds,
-        num_unseen=tally.num_unseen,
-        accuracy_seen=_ratio(
-            tally.num_right - tally.num_unseen_right, tally.num_examples - tally.num_unseen
-        ),
-        accuracy_unseen=_ratio(tally.num_unseen_right, tally.num_unseen),
+        num_tokens=num_tokens,
+        num_forwards=num_forwards,
+        tokens_per_forward=num_tokens / num_forwards,
+        tokens_per_second=num_tokens / sum(answer.seconds for answer in answers),
+        num_unseen=len(by_wording["unseen"]),
+        accuracy_seen=shares["seen"],
+        accuracy_unseen=shares["unseen"],
     )
 
 
-def _ratio(num_right: int, num_all: int) -> float | None:
-    return num_right / num_all if num_all else None
+def scores(
+    answers: Answers, examples_by_task: Mapping[str, Sequence[Example]]
+) -> dict[str, list[Score]]:
+    """Score the answers to examples; returns {name of the settings: one score per task}."""
+    names = next(iter(answers.values()))
+    return {
+        name: [score(key, items, answers[key][name]) for key, items in examples_by_task.items()]
+        for name in names
+    }
 
 
 def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
@@ -189,26 +111,27 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Return JSON data: for each configuration, the means over tasks and the score on each task."""
+    """Return JSON data: for each settings, the means over tasks and the score on each task."""
     return {
         row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
         for row, scores in rows.items()
     }
 
 
-def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """Format scores as a table: a line per configuration, a column per task, columns of means."""
-    names = [score.task for score in next(iter(rows.values()))]
+def as_text(rows: Mapping[str, Any]) -> str:
+    """Format rows_data() as a table: a line per row, a column per task, columns of means."""
+    names = [cell["family"] for cell in next(iter(rows.values()))["families"]]
     width = max(map(len, rows)) + 2
-    lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
-    lines[0] += f"{'tokens/s':>11}"
-    for row, scores in rows.items():
-        mean = summary(scores)
-        cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
-        cells.append((mean["accuracy"], mean["tokens_per_forward"]))
+    head = "".join(f"{name:>18}" for name in [*names, "mean"])
+    lines = [f"{'':<{width}}{head}{'tokens/s':>11}"]
+    for row, data in rows.items():
+        cells = [*data["families"], data["mean"]]
         lines.append(
             f"{row:<{width}}"
-            + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
-            + f"{mean['tokens_per_second']:>11.0f}"
+            + "".join(
+                f"{100 * cell['accuracy']:>9.1f} % {cell['tokens_per_forward']:>5.2f}x"
+                for cell in cells
+            )
+            + f"{data['mean']['tokens_per_second']:>11.0f}"
         )
     return "\n".join(lines)

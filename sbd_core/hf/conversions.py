@@ -16,7 +16,13 @@ from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
 from sbd_core.errors import ModelError, require_extra, require_integer, shown
 from sbd_core.files import replaced_folder, require_new_folder
 from sbd_core.hf.hub import write_custom_generate
-from sbd_core.models.loading import read, read_fit, read_with_peft, require_causal_lm
+from sbd_core.models.loading import (
+    loading_errors,
+    read,
+    read_fit,
+    read_with_peft,
+    require_causal_lm,
+)
 from sbd_core.models.mask_token import (
     MaskToken,
     choose_mask_token,
@@ -209,9 +215,10 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
         rule = f"must be the folder of an adapter, with its adapter_config.json; got {adapter}"
         raise ModelError(f"model: {rule}")
     target, source = require_new_folder(out), str(adapter)
-    config = require_causal_lm(source)
-    assert config is not None
-    adapted, tokenizer = read_with_peft(source, config, "auto")
+    with loading_errors(source, "model"):
+        config = require_causal_lm(source)
+        assert config is not None
+        adapted, tokenizer = read_with_peft(source, config, "auto")
     dtype = adapted.dtype
     texts = probes(int(adapted.get_input_embeddings().weight.shape[0]), len(tokenizer))
     adapted.float()

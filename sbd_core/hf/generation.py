@@ -1,9 +1,9 @@
 """Set Block Decoding behind model.generate() of transformers.
 
-A caller passes this module's generate() to model.generate() as the argument custom_generate. If a
-model folder contains a copy of this code, model.generate() runs folder_generate(). transformers
-prepares the inputs, the logits processors and the stopping criteria. Settings that block decoding
-cannot follow raise ArgumentError.
+A caller passes this module's generate() to model.generate() as the argument custom_generate. A
+folder with custom_generate/, see hub.py, has folder_generate() as its model.generate().
+transformers prepares the inputs, the logits processors and the stopping criteria. Settings that
+block decoding cannot follow raise ArgumentError.
 """
 
 import copy
@@ -224,7 +224,7 @@ def folder_generate(
     custom_generate: Any = None,
     **arguments: Any,
 ) -> Any:
-    """Serve as the generate() of a model folder that contains this code in custom_generate.
+    """Serve as the generate() of a model folder whose custom_generate imports it.
 
     model.generate(**inputs) calls this function if the folder was loaded with trust_remote_code.
     This function calls the generate() of transformers, which prepares the inputs and then calls the

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import StoppingCriteriaList, StopStringCriteria
 
 from sbd_core.hf.generation import generate
-from sbd_core.models.loading import require_causal_lm
+from sbd_core.models.loading import loading_errors, require_causal_lm
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.solvers import SOLVER_PARAMETERS, make_solver
 
@@ -51,7 +51,8 @@ class SetBlockLM(HFLM):
             self._decoding["repetition_penalty"] = float(repetition_penalty)
         self._num_tokens = self._num_forwards = 0
         source = str(pretrained or DEFAULT_CHECKPOINT)
-        adapter = require_causal_lm(source)
+        with loading_errors(source, "pretrained"):
+            adapter = require_causal_lm(source)
         if adapter is not None:  # transformers gives DoRA other logits than peft does
             source, arguments["peft"] = adapter["base_model_name_or_path"], source
         super().__init__(source, **arguments)

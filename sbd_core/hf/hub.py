@@ -1,19 +1,15 @@
-"""Writes model folders for the Hugging Face Hub that decode blocks with transformers alone.
+"""Writes model folders for the Hugging Face Hub, whose generate() decodes blocks by this package.
 
-Such a folder has a copy of the engine's source in custom_generate/. transformers copies only the
-files directly beside custom_generate/generate.py, so each module that generate() needs becomes a
-file there: sbd_core/decoding/sbd.py becomes decoding_sbd.py, with its imports rewritten. Nothing is
-uploaded.
+Nothing is uploaded.
 """
 
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
-from sbd_core.files import PACKAGE, replaced_folder, require_new_folder
+from sbd_core.files import replaced_folder, require_new_folder
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.loading import read_fit
 from sbd_core.models.model_folder import BlockSettings, folder_of, is_block_adapter, reach_of
@@ -35,7 +31,8 @@ tags:
 # {name}
 
 A causal language model trained for Set Block Decoding (Gat et al. 2025, arXiv 2509.04185), with
-blocks of {low} to {high} tokens. `custom_generate/` holds the code that decodes.
+blocks of {low} to {high} tokens. The package `sbd_core` decodes: `pip install .` in a checkout of
+its repository.
 Strategy `verify` gives the tokens of next-token prediction {exactness}
 (tried out with {where}).
 
@@ -81,7 +78,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
     source = folder_of(model)
     name = str(source)
     if is_block_adapter(source):
-        rule = "is an adapter beside its base, for which transformers alone has no code"
+        rule = "is an adapter beside its base, which generate() of a folder does not read"
         raise ModelError(f"model: {shown(source.name)} {rule}: upload its folder as it is")
     loaded, tokenizer = read_fit(name)
     settings = BlockSettings.of(loaded.config, name)
@@ -116,18 +113,16 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
     return HubFolder(model=name, folder=str(target), has_new_card=has_new_card)
 
 
-ENTRY = "sbd_core.hf.generation"
-IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
-LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
-"""Imports within functions that generate() never calls, such as the reading of traces."""
-REQUIREMENTS = "msgspec>=0.21\ntorch>=2.9\ntransformers>=5.16\n"
 GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
 
-from .hf_generation import folder_generate as generate
+try:
+    from sbd_core.hf.generation import folder_generate as generate
+except ImportError as error:
+    rule = "generate() of this folder needs sbd_core: pip install . in a checkout of its repository"
+    raise ImportError(rule) from error
 
 __all__ = ["generate"]
 '''
-NOTE = "# Written by sbd_core.hf.hub from sbd_core/{path}; change that file instead.\n"
 
 
 def write_custom_generate(folder: Path) -> Path:
@@ -135,22 +130,5 @@ def write_custom_generate(folder: Path) -> Path:
     target = folder / "custom_generate"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    files = {"generate.py": GENERATE, "requirements.txt": REQUIREMENTS}
-    waiting = [ENTRY]
-    while waiting:
-        module = waiting.pop()
-        if _file_name(module) in files:
-            continue
-        path = "/".join(module.split(".")[1:]) + ".py"
-        text = (PACKAGE / path).read_text(encoding="utf-8")
-        waiting += [f"sbd_core.{name}" for name in IMPORT.findall(text)]
-        text = LAZY_IMPORT.sub(r'\1raise ImportError("sbd_core.\2: pip install sbd-core")', text)
-        text = IMPORT.sub(lambda match: f"from .{match[1].replace('.', '_')} import ", text)
-        files[_file_name(module)] = NOTE.format(path=path) + text
-    for name, text in files.items():
-        (target / name).write_text(text, encoding="utf-8")
+    (target / "generate.py").write_text(GENERATE, encoding="utf-8")
     return target
-
-
-def _file_name(module: str) -> str:
-    return module.removeprefix("sbd_core.").replace(".", "_") + ".py"

@@ -2,8 +2,8 @@
 
 Only the template writes control tokens; the same characters in a message become ordinary text. An
 assistant's message keeps control tokens that are not marked as special in the tokenizer, as they
-delimit thoughts and tool calls. A template that does not ship with this package is first tried in
-a child process, with limits on time and memory.
+delimit thoughts and tool calls. LimitedTemplate renders a stranger's template within limits on
+time, memory and length.
 """
 
 import json
@@ -11,7 +11,8 @@ import re
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
@@ -28,14 +29,27 @@ CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
 """Matches added tokens that are not words, emoji or spaces: <tool_call>, [INST], <|fim_prefix|>."""
 
 
+THOUGHT = re.compile(r"(<\w*think\w*>|\[THINK\])(\s*)$", re.IGNORECASE)
+"""Matches the end of a prompt after which the model thinks first."""
+
+Render = Callable[..., Any]
+"""apply_chat_template() of a tokenizer, or a function that does the same within limits."""
+
+
 def encode_prompt(
-    tokenizer: Any, prompt: str | Sequence[Message], name: str, *, is_raw: bool
+    tokenizer: Any,
+    prompt: str | Sequence[Message],
+    name: str,
+    *,
+    is_raw: bool,
+    render: Render | None = None,
 ) -> list[int]:
     """Encode a prompt with the chat template, up to the start of the assistant's answer.
 
     prompt: a text, which becomes the user's message, or a conversation.
     name: the model's name in error messages.
     is_raw: whether to encode a text without the template. Conversations always need the template.
+    render: renders the template; None is the tokenizer's own way, without limits.
     Raises ModelError if the template fails, or if there is none for a conversation.
     """
     if isinstance(prompt, str):
@@ -45,7 +59,8 @@ def encode_prompt(
     if not tokenizer.chat_template:
         raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
     turns, contents = _marked(tokenizer, prompt)
-    return _encoded(tokenizer, _rendered(tokenizer, turns, name, is_open=True), contents)[0]
+    render = render or tokenizer.apply_chat_template
+    return _encoded(tokenizer, _rendered(render, turns, name, is_open=True), contents)[0]
 
 
 def encode_turn(
@@ -56,18 +71,21 @@ def encode_turn(
     messages: the conversation. Without a chat template it must be a single user message.
     name: the model's name in error messages.
     The prompt ids are those of encode_prompt(), up to the first id that changes when the answer
-    follows. The answer ids end with the tokenizer's end token. Raises ModelError.
+    follows. The answer ids end with the tokenizer's end token. If the prompt opens a thought, an
+    answer without one closes it first. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:
         if len(messages) > 1 or messages[0][0] != "user":
             raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
         return _raw(tokenizer, messages[0][1]), [*encode_plain(tokenizer, answer), end]
-    whole, contents = _marked(tokenizer, [*messages, ("assistant", answer)])
-    before = _rendered(tokenizer, whole[:-1], name, is_open=True)
-    after = _rendered(tokenizer, whole, name, is_open=False)
+    turns, contents = _marked(tokenizer, messages)
+    before = _rendered(tokenizer.apply_chat_template, turns, name, is_open=True)
+    answered, more = _marked(tokenizer, [("assistant", _continued(before, answer))])
+    contents |= more
+    after = _rendered(tokenizer.apply_chat_template, [*turns, *answered], name, is_open=False)
     if not after.startswith(before):  # a whole chat is rendered differently
-        after = before + whole[-1][1]
+        after = before + answered[0][1]
     prompt, _ = _encoded(tokenizer, before, contents)
     ids, ends = _encoded(tokenizer, after, contents)
     start = len(prompt)
@@ -78,6 +96,22 @@ def encode_turn(
     rest = ids[start:]
     last = len(rest) - 1 - rest[::-1].index(end) if end in rest else len(rest)
     return ids[:start], [*rest[:last], end]
+
+
+def _continued(before: str, answer: str) -> str:
+    """Make an answer continue its prompt: a thought that the prompt opens is not opened again.
+
+    before: the rendered prompt. An answer that does not think closes the thought.
+    """
+    opened = THOUGHT.search(before)
+    if opened is None:
+        return answer
+    mark, space = opened.groups()
+    rest = answer.lstrip()
+    if rest.startswith(mark):
+        return rest.removeprefix(mark).removeprefix(space)
+    close = f"{mark[0]}/{mark[1:]}"
+    return answer if close in answer else f"\n{close}\n\n{answer}"
 
 
 def encode_plain(tokenizer: Any, text: str) -> list[int]:
@@ -102,15 +136,11 @@ def _raw(tokenizer: Any, text: str) -> list[int]:
     return ids[:-1] if ids[-1:] == [tokenizer.eos_token_id] else ids
 
 
-def _plain(
-    tokenizer: Any, text: str, *, add_special_tokens: bool = False, is_model: bool = False
-) -> Encoded:
-    """Encode a text; control tokens in it become ordinary text.
-
-    is_model: whether the assistant wrote the text. If so, only special tokens become ordinary text.
-    """
-    if not is_model and tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
-        encoding = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
+def _plain(tokenizer: Any, text: str, *, add_special_tokens: bool = False) -> Encoded:
+    """Encode a text; control tokens in it become ordinary text."""
+    if tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
+        twin = _twin(tokenizer, len(tokenizer))
+        encoding = twin.encode(text, add_special_tokens=add_special_tokens)
         return encoding.ids, [end for _, end in encoding.offsets]
     return _ids_of(
         tokenizer, text, add_special_tokens=add_special_tokens, split_special_tokens=True
@@ -141,20 +171,29 @@ def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
     return [text for text in others if CONTROL.fullmatch(text)], special
 
 
-@lru_cache(maxsize=4)
-def _without_controls(tokenizer: Any) -> Tokenizer:
-    """Copy the tokenizer into one that encodes control tokens as ordinary text."""
+@lru_cache(maxsize=8)
+def _twin(tokenizer: Any, size: int, *, is_model: bool = False, is_start: bool = True) -> Tokenizer:
+    """Copy the tokenizer into one that encodes control tokens as ordinary text.
+
+    size: number of tokens in the tokenizer; only a cache key, as tokens may be added.
+    is_model: whether only special tokens become ordinary text, as in what the assistant wrote.
+    is_start: False leaves out the space that SentencePiece puts before the first word of a text.
+    """
     data = json.loads(tokenizer.backend_tokenizer.to_str())
     for token in data["added_tokens"]:
-        token["special"] |= CONTROL.fullmatch(token["content"]) is not None
-    twin = Tokenizer.from_str(json.dumps(data))
+        is_control = not is_model and CONTROL.fullmatch(token["content"]) is not None
+        token["special"] |= is_control
+    text = json.dumps(data)
+    if not is_start:
+        text = text.replace('"prepend_scheme": "first"', '"prepend_scheme": "never"')
+    twin = Tokenizer.from_str(text)
     twin.encode_special_tokens = True
     return twin
 
 
 def _marked(
     tokenizer: Any, messages: Sequence[Message]
-) -> tuple[list[Message], Mapping[str, Message]]:
+) -> tuple[list[Message], dict[str, Message]]:
     """Replace the content of each message that contains a control token by a random mark.
 
     Returns the messages and {mark: original message}. White space at both ends of a content stays
@@ -174,14 +213,15 @@ def _marked(
     return marked, contents
 
 
-def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
+def _rendered(render: Render, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
     """Render messages as text with the chat template. Raises ModelError.
 
+    render: see Render.
     is_open: whether to add the header after which the assistant's answer begins.
     """
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
-        text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=is_open)
+        text = render(turns, tokenize=False, add_generation_prompt=is_open)
     except TEMPLATE_ERRORS as error:
         reason = shown(" ".join(str(error).split()))
         raise ModelError(f"{name}: its chat template cannot be used: {reason}") from error
@@ -192,111 +232,177 @@ def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open
 
 
 def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Encoded:
-    """Encode a text rendered with marks; each mark is replaced by its message's content."""
-    patterns = []
-    for mark, (_, content) in contents.items():
-        lead, _, trail = content.partition(content.strip())
-        patterns.append(f"(?:{re.escape(lead)})?{mark}(?:{re.escape(trail)})?")
-    parts = re.split(f"({'|'.join(patterns)})", text) if contents else [text]
+    """Encode a text rendered with marks; each mark is replaced by its message's content.
+
+    What stands between two control tokens of the template is encoded as one text, so a content with
+    control tokens has the ids that any other content would have.
+    """
+    if not contents:
+        return _ids_of(tokenizer, text, add_special_tokens=False)
+    parts = re.split(f"({'|'.join(contents)})", text)
+    if not tokenizer.is_fast:
+        texts = [contents[part][1].strip() if part in contents else part for part in parts]
+        pieces = [
+            _plain(tokenizer, piece)[0]
+            if part in contents
+            else _ids_of(tokenizer, piece, add_special_tokens=False)[0]
+            for part, piece in zip(parts, texts, strict=True)
+        ]
+        return [token_id for piece in pieces for token_id in piece], []
+    encoding = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
+    marks = {mark for kind in _control_texts(tokenizer, len(tokenizer)) for mark in kind}
     ids: list[int] = []
     ends: list[int] = []
-    place = 0
-    for part in parts:
-        mark = next((mark for mark in contents if mark in part), "")
-        if mark:
-            role, content = contents[mark]
-            words = part.replace(mark, content.strip())
-            piece_ids, _ = _plain(tokenizer, words, is_model=role == "assistant")
-            places = [len(part)] * len(piece_ids)
-        elif part:
-            piece_ids, places = _ids_of(tokenizer, part, add_special_tokens=False)
-        else:
+    start, held = 0, list[tuple[int, int]]()
+    for token_id, (begin, end) in (
+        *zip(encoding["input_ids"], encoding["offset_mapping"], strict=True),
+        (None, (len(text), len(text))),
+    ):
+        if token_id is not None and text[begin:end].strip() not in marks:
+            held.append((token_id, end))
             continue
-        ids += piece_ids
-        ends += [place + end for end in places]
-        place += len(part)
+        section = text[start:begin]
+        inside = [contents[part] for part in parts if part in contents and part in section]
+        if inside:
+            is_model = all(role == "assistant" for role, _ in inside)
+            options = {"is_model": is_model, "is_start": start == 0}
+            twin = _twin(tokenizer, len(tokenizer), **options)
+            held = _filled(twin, section, start, contents)
+        ids += [each for each, _ in held]
+        ends += [each for _, each in held]
+        if token_id is not None:
+            ids.append(token_id)
+            ends.append(end)
+        start, held = end, []
     return ids, ends
 
 
+def _filled(
+    twin: Tokenizer, section: str, start: int, contents: Mapping[str, Message]
+) -> list[tuple[int, int]]:
+    """Encode a section of a text with the contents in place of the marks.
+
+    start: index of the section in the text. Returns (token id, index in the text with marks where
+    the token ends); a token of a content ends where its mark does.
+    """
+    whole, places = "", list[int]()
+    for part in re.split(f"({'|'.join(contents)})", section):
+        if part in contents:
+            written = contents[part][1].strip()
+            places += [start + len(part)] * len(written)
+        else:
+            written = part
+            places += range(start + 1, start + len(part) + 1)
+        whole, start = whole + written, start + len(part)
+    encoding = twin.encode(whole, add_special_tokens=False)
+    return [
+        (token_id, places[end - 1] if end else 0)
+        for token_id, (_, end) in zip(encoding.ids, encoding.offsets, strict=True)
+    ]
+
+
 MAX_CHARACTERS = 1_000_000
-"""Largest number of characters that a template may make of a few words."""
+"""Largest number of characters that a limited template may add to those of the messages."""
 CPU_SECONDS = 5
 MEMORY_BYTES = 2**30
 """Memory in bytes that the child process may allocate after its start."""
 WALL_SECONDS = 120.0
-TOO_LONG, TOO_LARGE = 3, 4
-REASONS = {
-    TOO_LONG: f"takes more than {CPU_SECONDS} seconds",
-    TOO_LARGE: "makes more text, or takes more memory, than any prompt needs",
-}
-TALK = ("user", "assistant", "user")
+TOO_MUCH = "it takes more time, more memory or makes more text than any prompt needs"
 
-# Runs in the child process. Any other fault of a template is reported at its first use.
+# The child process: renders a chat for each line of standard input.
 CHILD = """
 import json, sys
 from transformers.utils.chat_template_utils import render_jinja_template
-template, roles, special, most, seconds, memory, too_long, too_large = json.load(sys.stdin)
+render_jinja_template([[]], chat_template="")  # imports what it needs, before the limits
+print(flush=True)  # ready; the parent's limit on time begins
+template, special, most, seconds, memory = json.loads(sys.stdin.readline())
 try:
     import resource, signal
     pages = int(open("/proc/self/statm").read().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + memory,) * 2)
-    signal.signal(signal.SIGPROF, lambda *_: sys.exit(too_long))
-    signal.setitimer(signal.ITIMER_PROF, seconds)
 except (ImportError, OSError, ValueError):
-    pass  # the parent's limit on time stays
-talk = [{"role": role, "content": "a prompt"} for role in roles]
-size = 0
-try:
-    for messages in (talk[:1], talk):
-        for is_open in (True, False):
-            texts, _ = render_jinja_template(
-                [messages], chat_template=template, add_generation_prompt=is_open, **special
-            )
-            size = max(size, len(texts[0]))
-except MemoryError:
-    sys.exit(too_large)
-except Exception:
-    pass
-sys.exit(too_large if size > most else 0)
+    signal = None  # the parent's limit on time stays
+for line in sys.stdin:
+    turns, is_open = json.loads(line)
+    if signal:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        [text], _ = render_jinja_template(
+            [turns], chat_template=template, add_generation_prompt=is_open, **special
+        )
+        if len(text) > most + len(line):
+            break
+        answer = [text, None]
+    except MemoryError:
+        break
+    except Exception as error:
+        answer = [None, str(error)]
+    print(json.dumps(answer), flush=True)
 """
 
 
-def require_bounded_template(tokenizer: Any, name: str) -> None:
-    """Raise ModelError for a chat template that takes too much time or memory.
+class LimitedTemplate:
+    """Renders a tokenizer's chat template in a child process, which a limit ends.
 
-    name: the model's name in the error message. The first check of a template takes a second.
+    The child starts at the first chat, which takes a second, and again after one that was ended.
     """
-    template = tokenizer.chat_template
-    if not isinstance(template, str):
-        return
-    special = {key: str(text) for key, text in tokenizer.special_tokens_map.items()}
-    status = _status_of(template, json.dumps(special))
-    if status in REASONS:
-        raise ModelError(f"{name}: its chat template cannot be used: it {REASONS[status]}")
 
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._child: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
 
-@lru_cache(maxsize=8)
-def _status_of(template: str, special: str) -> int:
-    """Try a template in a child process; returns TOO_LONG, TOO_LARGE, or 0 if it keeps the limits.
+    def __call__(
+        self, turns: Sequence[Mapping[str, str]], *, tokenize: bool, add_generation_prompt: bool
+    ) -> str:
+        """Render a chat as apply_chat_template() does. Raises ValueError if a limit is reached."""
+        assert not tokenize
+        with self._lock:
+            answer = self._asked(json.dumps([list(turns), add_generation_prompt]))
+            if not answer:
+                self.close()
+                raise ValueError(TOO_MUCH)
+        text, fault = json.loads(answer)
+        if fault is not None:
+            raise ValueError(fault)
+        return str(text)
 
-    special: {name: text} of the tokenizer's special tokens, as JSON.
-    """
-    limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES, TOO_LONG, TOO_LARGE)
-    request = json.dumps([template, TALK, json.loads(special), *limits])
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", CHILD],
-            input=request,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            timeout=WALL_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return TOO_LONG
-    except OSError as error:
-        rule = "its chat template cannot be tried, as no process can be started"
-        raise ModelError(f"model: {rule}: {shown(error)}") from error
-    # A child that was killed took more than the machine has.
-    return TOO_LARGE if done.returncode < 0 else done.returncode
+    def _asked(self, line: str) -> str:
+        """Send a line to the child and return the line that it answers; "" if it ended instead."""
+        if self._child is None:
+            self._child = subprocess.Popen(
+                [sys.executable, "-c", CHILD],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            special = {key: str(text) for key, text in self._tokenizer.special_tokens_map.items()}
+            limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES)
+            begin = json.dumps([self._tokenizer.get_chat_template(), special, *limits])
+            line = f"{begin}\n{line}"
+            assert self._child.stdout is not None
+            self._child.stdout.readline()  # it is ready
+        child = self._child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        timer = threading.Timer(WALL_SECONDS, child.kill)
+        timer.start()
+        try:
+            child.stdin.write(f"{line}\n")
+            child.stdin.flush()
+            return child.stdout.readline()
+        except BrokenPipeError:
+            return ""
+        finally:
+            timer.cancel()
+
+    def close(self) -> None:
+        """End the child process, if there is one."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.communicate()
+            self._child = None
+
+    def __del__(self) -> None:
+        self.close()

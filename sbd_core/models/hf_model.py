@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.cost import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.chat import encode_prompt
+from sbd_core.models.chat import Render, encode_prompt
 from sbd_core.models.logits_processors import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_folder import (
@@ -72,7 +72,10 @@ class HuggingFaceModel:
     adapter: the block adapter, None if the model has none.
     is_trained: whether the model was trained to predict masked tokens.
     folder: where `model` was read from; None for a model from the Hub or with a peft adapter.
+    render: renders chats; None is the tokenizer's own way.
     """
+
+    render: Render | None = None
 
     def __init__(
         self,
@@ -152,7 +155,8 @@ class HuggingFaceModel:
         Raises ModelError for a conversation without a template.
         """
         with self._encoding:  # each call changes the tokenizer's settings
-            return tuple(encode_prompt(self.tokenizer, prompt, self.name, is_raw=is_raw))
+            options: dict[str, Any] = {"is_raw": is_raw, "render": self.render}
+            return tuple(encode_prompt(self.tokenizer, prompt, self.name, **options))
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """Decode token ids to text; special tokens are left out."""

@@ -1,46 +1,46 @@
 """Loads a model folder or hub id as a HuggingFaceModel with the fastest backend.
 
-A model's small files are checked before its weights are read. The message of a ModelError names
-what was to be loaded, then says what is wrong and what to do.
+What transformers, peft and safetensors raise becomes a ModelError, which names what was to be
+loaded and gives their reason; it is raised from their error.
 """
 
 import logging
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import is_offline_mode
-from huggingface_hub.errors import (
-    DisabledRepoError,
-    GatedRepoError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-    StrictDataclassError,
-)
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import (
-    CONFIG_MAPPING,
-    MODEL_FOR_CAUSAL_LM_MAPPING,
+    AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
-    Ministral3Config,
     PretrainedConfig,
     PreTrainedTokenizerBase,
-    __version__,
 )
 from transformers.utils import cached_file
 from transformers.utils.peft_utils import find_adapter_config_file
 
 from sbd_core.config import DecodeConfig
-from sbd_core.errors import ArgumentError, ModelError, is_out_of_memory, one_line, shown, shown_name
+from sbd_core.errors import (
+    ADVICE,
+    ArgumentError,
+    ModelError,
+    SetBlockDecodingError,
+    is_out_of_memory,
+    one_line,
+    shown,
+)
 from sbd_core.files import weights_sha256
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
-from sbd_core.models.chat import require_bounded_template
+from sbd_core.models.chat import LimitedTemplate
 from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
 from sbd_core.models.logits_processors import rules_of_folder
 from sbd_core.models.mask_token import (
@@ -57,9 +57,8 @@ from sbd_core.models.model_folder import (
     folder_of,
     is_block_adapter,
     is_web_folder,
-    object_in,
 )
-from sbd_core.models.peft_adapter import IN_PARTS, apply_adapter, is_adapter, read_adapter_config
+from sbd_core.models.peft_adapter import apply_adapter, is_adapter, read_adapter_config
 from sbd_core.models.probes import require_block_attention
 from sbd_core.models.runtime import chosen_device, chosen_dtype, named_dtype, quietly
 from sbd_core.models.web_folder import open_web, read_web
@@ -71,6 +70,7 @@ LOADING_ERRORS = (
     KeyError,
     ImportError,
     TypeError,
+    AttributeError,
     MemoryError,
     SafetensorError,
     StrictDataclassError,
@@ -82,12 +82,15 @@ def load(
     *,
     device: str = "auto",
     dtype: str | None = None,
+    limits_template: bool = False,
 ) -> HuggingFaceModel:
     """Load a model from a folder or a hub id; None loads the model that ships with this package.
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1".
     dtype: "auto" (fp32 on a CPU, the checkpoint's dtype on CUDA), "float32", "bfloat16", "float16",
         or on a CPU "int8". None takes the dtype that the folder names for CPUs; on CUDA, "auto".
+    limits_template: whether to render prompts within limits on time, memory and length, as for a
+        stranger's model; always so for a folder exported for browsers.
     Weights are read from safetensors only, and no code of the folder is run. Raises ArgumentError,
     ModelError.
     """
@@ -129,6 +132,8 @@ def load(
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
+    if tokenizer.chat_template and (exported is not None or limits_template):
+        wrapped.render = LimitedTemplate(tokenizer)
     # Tried now, so that a broken chat template is an error of loading.
     unread = [i for i in wrapped.encode("a prompt", is_raw=False) if i >= wrapped.vocabulary_size]
     if unread:
@@ -154,36 +159,27 @@ def read(
     """
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
     options = {"trust_remote_code": False, **where}
-    try:
-        with quietly():
-            adapter = require_causal_lm(source, argument, revision)
-            if adapter is not None:
-                adapted, tokenizer = read_with_peft(source, adapter, dtype, argument)
-                return adapted.get_base_model(), tokenizer
-            renamed = _loading_options(source, is_folder=is_folder)
-            own = {name: renamed[name] for name in renamed if name == "config"}
-            tokenizer = AutoTokenizer.from_pretrained(source, **options, **own)
-            loaded: Any = AutoModelForCausalLM.from_pretrained(
-                source,
-                dtype=dtype,
-                use_safetensors=True,
-                attn_implementation="sdpa",
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # require_whole() reports them
-                **options,
-                **renamed,
-            )
-    except LOADING_ERRORS as error:
-        raise ModelError(f"{argument}: {shown(source)} {reason_of(error, source)}") from error
-    if source != str(DEFAULT_CHECKPOINT):
-        require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
+    with quietly(), loading_errors(source, argument):
+        adapter = require_causal_lm(source, argument, revision)
+        if adapter is not None:
+            adapted, tokenizer = read_with_peft(source, adapter, dtype, argument)
+            return adapted.get_base_model(), tokenizer
+        AutoConfig.from_pretrained(source, **options)  # its reason is the clearest
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            source,
+            dtype=dtype,
+            use_safetensors=True,
+            attn_implementation="sdpa",
+            output_loading_info=True,
+            **options,
+        )
     model, report = loaded
+    require_layers(model.config, f"{argument}: {shown(source)}")
     require_whole(source, report, argument)
     require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
     require_block_attention(model, shown(source), argument)
     rules_of_folder(model, None, f"{argument}: {shown(source)}")
-    if renamed:
-        _name_mask_token(tokenizer, model.config)
     return model, tokenizer
 
 
@@ -230,7 +226,6 @@ def read_with_peft(
         local = os.path.isdir(source)
         own = {"trust_remote_code": False, "local_files_only": local}
         tokenizer = AutoTokenizer.from_pretrained(source, **own)
-        require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
         add_end_token(model, tokenizer)
     adapted = apply_adapter(model, source, adapter, argument)
     require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
@@ -293,39 +288,6 @@ def read_adapted(
     return model, tokenizer
 
 
-NEMOTRON = "nemotron_labs_diffusion"
-NEMOTRON_WEIGHTS = {"^encoder": "model", "^diffusion_head": "lm_head"}
-"""Maps names of weights in Nemotron-Labs-Diffusion to their names in Ministral3ForCausalLM.
-
-Nemotron-Labs-Diffusion is read as a Ministral 3: it has the same weights under other names. In its
-causal-context mode it attends as Set Block Decoding does: the past is read causally, a block of
-masks sees the past and itself both ways, and a mask's logits predict its own position. Two features
-are not supported: there, the causal head always predicts a block's first token, and another mode
-reads prompts both ways.
-"""
-
-
-def _loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
-    """Make the from_pretrained() arguments for Nemotron-Labs-Diffusion; {} for other models."""
-    settings, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
-    if settings.get("model_type") != NEMOTRON:
-        return {}
-    known = Ministral3Config().to_dict()
-    config = Ministral3Config(
-        **{name: settings[name] for name in known if name in settings and name != "model_type"}
-    )
-    size = int(settings["block_size"])
-    config.set_block_decoding = {"min_block_size": size, "max_block_size": size}
-    config.mask_token_id = int(settings["mask_token_id"])
-    return {"config": config, "key_mapping": NEMOTRON_WEIGHTS}
-
-
-def _name_mask_token(tokenizer: Any, config: Any) -> None:
-    """Set a tokenizer's mask token by config.mask_token_id, unless the tokenizer has one."""
-    if tokenizer.mask_token_id is None:
-        tokenizer.mask_token = tokenizer.convert_ids_to_tokens(config.mask_token_id)
-
-
 MEANS_OTHERWISE = re.compile(
     r"lora_|base_layer|qweight|qzeros|scales$|weight_scale|absmax|quant_(map|state)"
 )
@@ -346,115 +308,65 @@ def require_source(source: str, argument: str = "model") -> bool:
     return is_folder
 
 
+@contextmanager
+def loading_errors(source: str, argument: str) -> Iterator[None]:
+    """Turn the errors of other libraries, within the `with` block, into a ModelError from them.
+
+    argument: the name of `source` in the message.
+    """
+    try:
+        yield
+    except SetBlockDecodingError:
+        raise
+    except LOADING_ERRORS as error:
+        cause = ADVICE if is_out_of_memory(error) else one_line(error)
+        kind = type(error).__name__
+        raise ModelError(f"{argument}: {shown(source)} cannot be read: {kind}: {cause}") from error
+
+
 def require_causal_lm(
     source: str, argument: str = "model", revision: str | None = None
 ) -> dict[str, Any] | None:
     """Check the config of a model or of a peft adapter, without reading weights.
 
     argument: the name of `source` in error messages. revision: see read().
-    Returns the content of the adapter's adapter_config.json; None for a model. Raises ModelError if
-    `source` cannot decode text. Also raises LOADING_ERRORS, which reason_of() explains.
+    Returns the content of the adapter's adapter_config.json; None for a model. Raises ModelError
+    for what transformers would read as something else: a quantised model, or a part of one.
+    Also raises LOADING_ERRORS.
     """
-    is_folder = os.path.isdir(source)
-    where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
+    where: dict[str, Any] = {"local_files_only": os.path.isdir(source), "revision": revision}
     file = find_adapter_config_file(source, **where)
     if file is not None:
         return read_adapter_config(source, file, argument)
     config, _ = PretrainedConfig.get_config_dict(source, **where)
-    kind = config.get("model_type") if isinstance(config, dict) else None
-    if not isinstance(kind, str):
+    if config.get("is_encoder_decoder"):
         raise ModelError(
-            f"{argument}: {shown(source)} is no model: it holds no config.json with a model_type"
+            f"{argument}: must be a decoder alone; {shown(source)} also has an encoder"
         )
-    settings = Path(source) / "generation_config.json"
-    if is_folder and settings.is_file():
-        try:
-            object_in(settings)
-        except ValueError as error:  # transformers would go on without end tokens
-            rule = f"has a damaged generation_config.json: {error}"
-            raise ModelError(f"{argument}: {shown(source)} {rule}") from error
-    if kind == NEMOTRON:
-        return None
-    if kind not in CONFIG_MAPPING:
-        raise ModelError(f"{argument}: {shown(source)} {_unknown(kind, config)}")
-    _require_decoder(source, CONFIG_MAPPING[kind], config, argument)
-    quantized = config.get("quantization_config")
-    if quantized:
-        method = quantized.get("quant_method") if isinstance(quantized, dict) else None
+    if config.get("quantization_config"):
         raise ModelError(
-            f"{argument}: {shown(source)} is quantised by {shown_name(str(method))}, and weights "
-            "are read as they were before: name the model that it was made from"
+            f"{argument}: {shown(source)} is quantised, and weights are read as they were before: "
+            "name the model that it was made from"
         )
     return None
 
 
-def _unknown(kind: str, config: dict[str, Any]) -> str:
-    if config.get("auto_map"):
-        return (
-            f"brings model code of its own (model_type {shown(kind)}), and no code of a folder is "
-            f"run here; transformers {__version__} has none for it"
-        )
-    return (
-        f"is of model_type {shown(kind)}, which transformers {__version__} does not know: "
-        "pip install --upgrade transformers"
-    )
-
-
-def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: str) -> None:
-    is_encoder_decoder = config.get("is_encoder_decoder")
-    if is_encoder_decoder is None:
-        is_encoder_decoder = getattr(kind(), "is_encoder_decoder", False)
-    if is_encoder_decoder:
-        raise ModelError(
-            f"{argument}: must be a decoder alone; {shown(source)} also has an encoder"
-        )
-    if kind not in MODEL_FOR_CAUSAL_LM_MAPPING:
-        raise ModelError(
-            f"{argument}: must be a causal language model; {shown(source)} is of model_type "
-            f"{shown(kind.model_type)}"
-        )
-
-
-def reason_of(error: BaseException, source: str) -> str:
-    """Explain, in words such as "has a damaged weights file", why `source` could not be loaded."""
-    kinds = _causes(error)
-    if any(issubclass(kind, GatedRepoError) for kind in kinds):
-        return (
-            f"is gated: ask for access at https://huggingface.co/{source} and log in with "
-            "hf auth login"
-        )
-    if any(issubclass(kind, RepositoryNotFoundError | DisabledRepoError) for kind in kinds):
-        return "is no folder here and no repository of the Hub that this login can read"
-    if any(issubclass(kind, LocalEntryNotFoundError | ConnectionError) for kind in kinds):
-        offline = "HF_HUB_OFFLINE forbids it; unset that"
-        cause = offline if is_offline_mode() else "the Hub cannot be reached; check the connection"
-        return f"is no folder here and cannot be fetched, as {cause} or name a folder"
-    if is_out_of_memory(error):
-        return "does not fit into memory: try dtype bfloat16, another device or a smaller model"
-    words = one_line(error)
-    if "does not support an attention implementation" in words:
-        return (
-            "must read a block of tokens under a mask and does not: transformers has no sdpa "
-            "attention for its architecture"
-        )
-    if any(issubclass(kind, SafetensorError) for kind in kinds):
-        return f"has a damaged weights file: {words}"
-    return f"is not a transformers causal LM with safetensors and a tokenizer: {words}"
+def require_layers(config: Any, subject: str) -> None:
+    """Raise ModelError unless a config names at least one layer. subject: begins the message."""
+    num_layers = getattr(config.get_text_config(), "num_hidden_layers", 1)
+    if num_layers < 1:
+        rule = f"must have at least 1 layer (num_hidden_layers); its config names {num_layers}"
+        raise ModelError(f"{subject} {rule}")
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
     """Raise ModelError unless the weights that transformers has loaded fit the model's config.
 
-    No weight may be missing, misshapen, or part of an adapter or of a quantised model.
+    No weight may be missing, or part of an adapter or of a quantised model.
     report: the loading info of transformers, which lists such weights instead of raising.
     argument: the name of `source` in error messages.
     """
     subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
-    for name, stored, wanted in sorted(report["mismatched_keys"]):
-        if 0 in stored:
-            raise ModelError(f"{subject} has nothing in {name}: {IN_PARTS}")
-        shapes = f"is {tuple(stored)} and by its config {tuple(wanted)}"
-        raise ModelError(f"{subject} is not of its config: {name} {shapes}")
     if report["missing_keys"]:
         missing = sorted(report["missing_keys"])[0]
         instead = f"; it has others, such as {others[0]}" if others else ""
@@ -468,11 +380,3 @@ def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
     if others:
         rule = f"{len(others)} weights that its config does not name, such as {others[0]}"
         logger.warning("%s holds %s; they are not read", shown(source), rule)
-
-
-def _causes(error: BaseException | None) -> list[type[BaseException]]:
-    kinds = []
-    while error is not None:
-        kinds.append(type(error))
-        error = error.__cause__ or error.__context__
-    return kinds

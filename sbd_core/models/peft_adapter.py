@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sbd_core.errors import ModelError, one_line, shown, shown_name
+from sbd_core.errors import ModelError, one_line, require_extra, shown, shown_name
 from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.model_folder import BlockSettings, block_config, has_weights, object_in
 
@@ -26,9 +26,6 @@ COPY = re.compile(r"\.(modules_to_save|original_module)\.")
 """Matches further copies of a layer that peft saves, and does not read, beside a resized one."""
 OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
 """Types of peft adapters whose change of one token depends on others; blocks cannot use them."""
-IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
-PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
-PEFT_ERRORS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, NotImplementedError)
 
 
 def is_adapter(folder: str | Path) -> bool:
@@ -43,49 +40,40 @@ def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]
     """Read the config of the peft adapter at `source`. file: path of its adapter_config.json.
 
     argument: the name of `source` in error messages.
-    Raises ModelError if peft is missing or the adapter cannot be used to decode blocks.
+    Raises ModelError for what peft would read as something else, or what no block can use; also
+    raises OSError, ValueError, KeyError.
     """
     subject = f"{argument}: {shown(source)}"
     if has_weights(source):
         raise ModelError(
             f"{subject} holds a whole model and an adapter_config.json: move one of them away"
         )
-    try:
-        from peft import PEFT_TYPE_TO_CONFIG_MAPPING, PromptLearningConfig
-        from peft import __version__ as peft_version
-    except ImportError as error:
-        raise ModelError(f"{subject} {PEFT_ADVICE}") from error
+    require_extra("lora")
+    from peft import PEFT_TYPE_TO_CONFIG_MAPPING, PromptLearningConfig
+    from peft import __version__ as peft_version
+
     adapter = object_in(Path(file))
     if not isinstance(adapter.get("base_model_name_or_path"), str):
         raise ModelError(f"{subject} is an adapter that names no base")
     kind = adapter.get("peft_type")
     kinds: Any = PEFT_TYPE_TO_CONFIG_MAPPING
-    known = kinds.get(kind) if isinstance(kind, str) else None
-    if known is None:
-        raise ModelError(
-            f"{subject} is an adapter of peft_type {shown(kind)}, which peft {peft_version} does "
-            "not know: pip install --upgrade peft"
-        )
-    names = {field.name for field in fields(known)}
+    names = {field.name for field in fields(kinds[kind])}
     for name, value in adapter.items():
-        # A field of a newer peft does nothing unless it is set.
+        # peft goes on without a field that it does not know, which is right if that is not set.
         if name not in names and (value is True or (value and isinstance(value, (dict, list)))):
             raise ModelError(
                 f"{subject} has {shown_name(name)} set in its adapter_config.json, which peft "
                 f"{peft_version} does not know: pip install --upgrade peft"
             )
     is_activated = bool(adapter.get("alora_invocation_tokens"))
-    if issubclass(known, PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
+    if issubclass(kinds[kind], PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
         described = "an activated LoRA" if is_activated else kind
         raise ModelError(
             f"{subject} is {described} of peft, which changes a text as a whole: a block needs an "
             "adapter that changes each token by itself, such as LoRA"
         )
-    if os.path.isdir(source) and not (Path(source) / "adapter_model.safetensors").is_file():
-        raise ModelError(
-            f"{subject} lacks adapter_model.safetensors; weights are read from safetensors only, "
-            "so a .bin has to be saved again by safetensors.torch.save_file()"
-        )
+    if os.path.isdir(source) and not (Path(source) / WEIGHTS_FILE).is_file():
+        raise ModelError(f"{subject} lacks {WEIGHTS_FILE}; weights are read from safetensors only")
     return adapter
 
 
@@ -111,21 +99,18 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
     source: the adapter's folder or hub id. adapter: the content of its adapter_config.json.
     argument: the name of `source` in error messages.
     An adapter that this package trained also sets the base's config.set_block_decoding. Raises
-    ModelError if the adapter belongs to another base; the message names the difference.
+    ModelError if the adapter belongs to another base, and what peft raises.
     """
     from peft import PeftConfig, PeftModel
     from peft.utils.save_and_load import load_peft_weights
 
     subject = f"{argument}: {shown(source)}"
     sizes = _trained_beside(model, Path(source), adapter, argument)
-    try:
-        _make_room(model, load_peft_weights(source, device="cpu"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # missing weights are an error below
-            adapted = PeftModel(model, PeftConfig.from_pretrained(source))
-            loaded = adapted.load_adapter(source, "default", torch_device="cpu")
-    except PEFT_ERRORS as error:
-        raise ModelError(f"{subject} {other_base(adapter, one_line(error))}") from error
+    _make_room(model, load_peft_weights(source, device="cpu"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # missing weights are an error below
+        adapted = PeftModel(model, PeftConfig.from_pretrained(source))
+        loaded = adapted.load_adapter(source, "default", torch_device="cpu")
     others = [name for name in loaded.unexpected_keys if not COPY.search(name)]
     for names, rule in ((loaded.missing_keys, "lacks"), (others, "also has")):
         if names:

@@ -7,12 +7,14 @@ tensors, as the page opens such folders before it loads a model.
 
 import hashlib
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.errors import ModelError, one_line, shown
+from sbd_core.errors import ArgumentError, ModelError, one_line, shown, shown_name
 from sbd_core.files import sha256
 from sbd_core.models.model_folder import WEB_MANIFEST, object_in
 
@@ -32,6 +34,8 @@ PRODUCTS = "products.onnx"
 """Name of a graph by which a browser checks that its int8 products are exact."""
 PART_BYTES = 8_000_000
 DAMAGED = "export it again"
+BLOCK_OF_KIND = {"f32": (1, 4), "bf16": (1, 2), "q8_0": (32, 34), "q4_1": (32, 20)}
+"""{kind of a stored tensor: (number of values in a block, bytes of the block)}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
     """Open a folder that export_web() wrote, and check its files.
 
     reads_all: whether to check the files' digests as well as their sizes.
-    Raises ModelError if a file is missing or altered, or if the format is not this version's.
+    Raises ModelError if a file is missing or altered, if the format is not this version's, or for a
+    manifest that export_web() does not write.
     """
     subject = f"model: {shown(str(folder))}"
     try:
@@ -72,25 +77,66 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
             raise ModelError(f"{subject} {rule}: install the version that wrote it")
         if manifest["digest"] != digest_of(manifest):
             raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
-        web = WebFolder(folder, manifest)
-        sizes = {part["file"]: part for part in manifest["parts"]} | manifest["files"]
-        ends = [entry["offset"] + entry["bytes"] for entry in manifest["tensors"].values()]
-        if max(ends) > sum(part["size"] for part in manifest["parts"]):
-            raise ValueError("tensors that its parts have no room for")
+        sizes = _checked_entries(manifest)
     except ModelError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"{subject} has a damaged {WEB_MANIFEST}: {DAMAGED}") from error
+        why = shown_name("lacks " * isinstance(error, KeyError) + one_line(error))
+        raise ModelError(f"{subject} has a damaged {WEB_MANIFEST} ({why}): {DAMAGED}") from error
     for name, entry in sizes.items():
         _require_whole(folder, name, entry, subject, reads_all=reads_all)
-    return web
+    return WebFolder(folder, manifest)
+
+
+def _checked_entries(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of all files by name, after checking whatever Python reads of a manifest.
+
+    Raises ValueError, KeyError, TypeError or AttributeError, with a message that names the entry.
+    """
+
+    def require(is_fine: object, entry: str, rule: str) -> None:
+        if not is_fine:
+            raise ValueError(f"{entry} must be {rule}")
+
+    def is_count(value: object, least: int = 0) -> bool:
+        return type(value) is int and value >= least
+
+    def is_file(name: object) -> bool:  # as ui/web/engine/files.js asks it, too
+        return isinstance(name, str) and bool(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", name))
+
+    name, parts, config = manifest["name"], manifest["parts"], manifest["config"]
+    is_part = isinstance(name, str) and name not in ("", "..") and Path(name).name == name
+    require(is_part and name.isprintable(), "name", "one plain part of a path")
+    require(is_count(manifest["download"]), "download", "a number of bytes")
+    entries = [(part["file"], part) for part in parts] + [*manifest["files"].items()]
+    for file, entry in entries:
+        require(is_file(file), "a file's name", "letters, digits, dots, - and _")
+        require(is_count(entry["size"]), f"size of {file}", "a number of bytes")
+        require(isinstance(entry["sha256"], str), f"sha256 of {file}", "a text")
+    for engine, graph in manifest["graphs"].items():
+        require(graph["file"] in manifest["files"], f"graph of {engine}", "one of the files")
+    low, high = config["block_range"]
+    require(is_count(low, 1) and is_count(high, low), "block_range", "two rising whole numbers")
+    room = sum(part["size"] for part in parts)
+    for tensor, entry in manifest["tensors"].items():
+        shape, (values, size) = entry["shape"], BLOCK_OF_KIND[entry["kind"]]
+        is_shape = isinstance(shape, list) and all(is_count(each, 1) for each in shape)
+        require(is_shape, f"shape of {tensor}", "a list of whole numbers")
+        require(entry["bytes"] * values == size * math.prod(shape), tensor, "of its shape")
+        is_inside = is_count(entry["offset"]) and entry["offset"] + entry["bytes"] <= room
+        require(is_inside, tensor, "inside the parts")
+    if manifest["adapter"] is not None:
+        vocabulary, _ = manifest["tensors"]["model.embed_tokens.weight"]["shape"]
+        mask = manifest["adapter"]["mask_token_id"]
+        require(is_count(mask) and mask < vocabulary, "mask_token_id", "a row of the embedding")
+    return dict(entries)
 
 
 def _require_whole(
     folder: Path, name: str, entry: Mapping[str, Any], subject: str, *, reads_all: bool
 ) -> None:
     file = folder / name
-    if Path(name).name != name or not file.is_file():
+    if not file.is_file():
         raise ModelError(f"{subject} lacks {shown(name)}: {DAMAGED}")
     size = file.stat().st_size
     if size != entry["size"]:
@@ -166,7 +212,8 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
 
     The weights are the same, to the bit, as those that a browser computes from the folder.
     """
-    from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
+    from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
+    from sbd_core.models.loading import LOADING_ERRORS, require_whole
     from sbd_core.models.runtime import quietly
 
     tensors = {name: stored.tensor() for name, stored in tensors_of(web).items()}
@@ -182,21 +229,48 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
 
             where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
             config = AutoConfig.from_pretrained(folder, **where)
+            if config.get_text_config().num_hidden_layers < 1:
+                raise ValueError("its config names no layer (num_hidden_layers)")
             kind: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
             weights = {n: tensor for n, tensor in tensors.items() if n.startswith(OF_MODEL)}
-            options: dict[str, Any] = {"config": config, "state_dict": weights}
-            model: Any = kind.from_pretrained(None, attn_implementation="sdpa", **options)
+            model, report = kind.from_pretrained(
+                None,
+                config=config,
+                state_dict=weights,
+                attn_implementation="sdpa",
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # require_whole() reports them
+            )
             model.generation_config = GenerationConfig.from_pretrained(folder, **where)
             tokenizer = AutoTokenizer.from_pretrained(folder, **where)
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+    except LOADING_ERRORS as error:
         raise ModelError(
             f"model: {shown(folder)} cannot be read: {one_line(error)}; {DAMAGED}"
         ) from error
+    require_whole(folder, report, "model")
     told, adapter = web.manifest["adapter"], None
     if told is not None:
-        info = BlockAdapterInfo.of(told)
-        mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
-        adapter = BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
+        try:
+            info = BlockAdapterInfo.of(told)
+            for index, layer in enumerate(model.model.layers):
+                for name, place in LINEARS.items():
+                    (out, into), key = (
+                        layer.get_submodule(place).weight.shape,
+                        f"layers.{index}.{name}",
+                    )
+                    found = tensors[f"{key}.A"].shape, tensors[f"{key}.B"].shape
+                    if found != ((info.rank, into), (out, info.rank)):
+                        raise ValueError(f"{key} is of another shape")
+            if sampler := web.manifest["config"]["sampler"]:
+                width, hidden = sampler["width"], model.config.hidden_size
+                found = tensors["sampler.into"].shape, tensors["sampler.out"].shape
+                if found != ((2 * width, 2 * hidden), (hidden, width)):
+                    raise ValueError("its sampler head is of another shape")
+            mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
+            adapter = BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
+        except (ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
+            rule = f"has a damaged block adapter: {one_line(error)}; {DAMAGED}"
+            raise ModelError(f"model: {shown(folder)} {rule}") from error
     return model, tokenizer, adapter
 
 
@@ -228,8 +302,11 @@ def find_export(folder: Path) -> WebFolder | None:
 def keep_export(folder: Path) -> WebFolder:
     """Return the cached export of a model folder; writes the export if there is none.
 
+    A folder that is itself an export is checked and returned.
     Raises SetBlockDecodingError, OSError.
     """
+    if is_web_folder(folder):
+        return open_web(folder)
     kept = find_export(folder)
     if kept is not None:
         return kept

@@ -10,21 +10,9 @@ must be installed: pip install "sbd-core[plots]".
 from sbd_core.errors import MissingExtraError
 
 try:
-    from sbd_core.plots.roofline import (
-        RooflinePoint,
-        framed_column,
-        slowdown_curve,
-        slowdown_table,
-        speedup_table,
-    )
+    from sbd_core.plots.roofline import RooflinePoint, slowdown_curve
     from sbd_core.plots.solver_curves import RunMark, solvers
-    from sbd_core.plots.trace_figures import (
-        cost_of_parallelism,
-        entropy_at_reveal,
-        entropy_heatmap,
-        hindsight,
-        tokens_per_forward_pass,
-    )
+    from sbd_core.plots.trace_figures import entropy_heatmap, tokens_per_forward_pass
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "plotly":
         raise
@@ -33,14 +21,8 @@ except ModuleNotFoundError as error:
 __all__ = [
     "RooflinePoint",
     "RunMark",
-    "cost_of_parallelism",
-    "entropy_at_reveal",
     "entropy_heatmap",
-    "framed_column",
-    "hindsight",
     "slowdown_curve",
-    "slowdown_table",
     "solvers",
-    "speedup_table",
     "tokens_per_forward_pass",
 ]

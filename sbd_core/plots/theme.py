@@ -5,7 +5,6 @@ Plotly interprets a few HTML tags in any text, so every token text must be escap
 
 import html
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -125,21 +124,6 @@ def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
     scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
     bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
     return {"colorscale": scale, "showscale": has_bar, **({"colorbar": bar} if has_bar else {})}
-
-
-def readable_on(ramp: list[str], place: float) -> str:
-    """Return black or white: whichever reads better on the ramp's colour at `place` (0 to 1)."""
-    low = min(int(place * (len(ramp) - 1)), len(ramp) - 2)
-    part = place * (len(ramp) - 1) - low
-    pairs = zip(bytes.fromhex(ramp[low][1:]), bytes.fromhex(ramp[low + 1][1:]), strict=True)
-    return "#000000" if luminance([a + part * (b - a) for a, b in pairs]) > 0.179 else "#ffffff"
-
-
-def luminance(colour: Sequence[float]) -> float:
-    """Relative luminance (WCAG), 0 to 1, of a colour given as red, green, blue of 0 to 255."""
-    parts = (value / 255 for value in colour)
-    linear = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
-    return sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def figure_of(

@@ -206,7 +206,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
     """
     if stage not in SHIPPED:
         raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
-    is_named = path is not None and str(path) in NAMED and not path.exists()
+    is_named = path is not None and str(path) in NAMED and not path.is_file()
     source = RECIPES / f"{path if is_named else stage}.json" if is_named or not path else path
     given = {**_read(source, ()), **changes, "stage": "ntp" if stage == "baseline" else stage}
     missing = [

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from accelerate import Accelerator
-from accelerate.utils import DistributedType
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
@@ -25,6 +23,7 @@ from sbd_core.training.batches import NO_TARGET, Batch, PackedBatch
 from sbd_core.training.recipe import Recipe
 
 if TYPE_CHECKING:
+    from accelerate import Accelerator
     from torch.nn.attention.flex_attention import BlockMask
 
 Precision = Literal["bf16", "fp32"]
@@ -80,12 +79,12 @@ def chosen_precision(precision: str, device: torch.device) -> Precision:
     return "bf16"
 
 
-def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
+def base_dtype(precision: str, accelerator: "Accelerator") -> torch.dtype:
     """Return the dtype for the frozen base of an adapter. precision: one of PRECISIONS.
 
     It is that of chosen_precision(), but fp32 with FSDP, which shards weights of one dtype only.
     """
-    is_sharded = accelerator.distributed_type == DistributedType.FSDP
+    is_sharded = accelerator.distributed_type == "FSDP"
     is_bf16 = chosen_precision(precision, accelerator.device) == "bf16" and not is_sharded
     return torch.bfloat16 if is_bf16 else torch.float32
 
@@ -261,7 +260,7 @@ model of 135 million parameters.
 
 BetweenParts = Callable[[int, int], bool]
 """(number of parts of a step done, number of all parts) -> whether to stop within the step."""
-WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
+WITH_BUCKETS = ("MULTI_GPU", "MULTI_CPU")
 """Kinds of distributed runs in which every backward pass would send gradients to all processes."""
 
 
@@ -276,7 +275,7 @@ class StepRunner:
         model: PreTrainedModel,
         recipe: Recipe,
         settings: RunSettings,
-        accelerator: Accelerator,
+        accelerator: "Accelerator",
     ) -> None:
         self.model, self._recipe, self._settings = model, recipe, settings
         self._accelerator = accelerator

@@ -1,13 +1,9 @@
 """The figures: every number in them is counted from the Trace, token texts stay text."""
 
-import csv
 import json
-import math
 import re
 import subprocess
 import sys
-from itertools import pairwise
-from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
@@ -18,11 +14,10 @@ from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import ArgumentError
 from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.plots import solvers, theme
-from sbd_core.plots.roofline import BLOCK_SIZES, KV_LENGTHS, NFE_SPEEDUPS
-from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
+from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves
 from sbd_core.plots.theme import token_name
-from sbd_core.plots.trace_figures import agreements, entropies_at_reveal, joint_reveals
-from sbd_core.roofline import DEVICES, H100_FP8, speedup
+from sbd_core.plots.trace_figures import agreements
+from sbd_core.roofline import H100_FP8
 from sbd_core.solvers import SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts.write_tables import accuracy_at_speed
@@ -30,14 +25,7 @@ from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
 from ui.views.charts import card_words, sweep
 
-FIGURES = (
-    plots.entropy_heatmap,
-    plots.tokens_per_forward_pass,
-    plots.entropy_at_reveal,
-    plots.hindsight,
-    plots.cost_of_parallelism,
-)
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+FIGURES = (plots.entropy_heatmap, plots.tokens_per_forward_pass)
 HOSTILE = ["<b>bold</b>", "<a href='javascript:1'>x</a>", "%{x}", "&lt;i&gt;", "\u202e", "$x$"]
 
 
@@ -91,68 +79,26 @@ def test_the_heatmap_holds_every_masked_position_and_every_reveal(trace):
     assert list(zip(dots["x"], dots["y"], strict=True)) == landed
 
 
-def test_entropy_at_reveal_is_that_of_the_pass_that_revealed(trace):
-    rows = entropies_at_reveal(trace)
-    assert len(rows) == sum(len(event.reveals) for event in trace.events)
-    for position, number, entropy, token_id in rows:
-        event = trace.events[number - 1]
-        assert entropy in [item.entropy for item in event.masked if item.position == position]
-        assert token_id in [r.token_id for r in event.reveals if r.position == position]
-    [dots] = data_of(plots.entropy_at_reveal(trace))
-    assert dots["y"] == [theme.unsureness(entropy) for _, _, entropy, _ in rows]
-
-
 def test_agreement_knows_what_was_read_again_and_what_not():
     _, first, last = agreements(two_names())
     assert (first.same, first.other, first.unread) == ((7,), (8,), ())
     assert (last.same, last.other, last.unread) == ((), (), (7, 7))
 
 
-def test_the_cost_of_two_names_at_once_is_the_ratio_of_the_probabilities():
-    [row] = joint_reveals(two_names())
-    assert (row.pass_number, row.positions, row.token_ids) == (2, (0, 1), (7, 8))
-    assert math.exp(row.separate) == pytest.approx(0.25)
-    assert math.exp(row.joint) == pytest.approx(0.005)
-    assert math.exp(row.cost) == pytest.approx(50)
-    _, separate, joint = data_of(plots.cost_of_parallelism(two_names()))
-    assert separate["x"] == [pytest.approx(math.log10(0.25))]
-    assert joint["x"] == [pytest.approx(math.log10(0.005))]
-    assert "50 times less likely together" in joint["text"][0]
+def test_the_bars_of_a_pass_are_its_tokens_by_their_agreement(trace):
+    bars = data_of(plots.tokens_per_forward_pass(trace))
+    assert [bar["name"] for bar in bars] == ["the same token", "another token", "not read again"]
+    counts = [sum(each) for each in zip(*(bar["y"] for bar in bars), strict=True)]
+    assert counts == [len(event.reveals) for event in trace.events]
+    assert all(sum(bar["y"]) for bar in bars[::2])
 
 
-def test_gambles_come_widest_gap_first_and_hold_no_pass_of_one(trace):
-    rows = joint_reveals(trace)
-    assert rows
-    gaps = [abs(row.cost) for row in rows]
-    assert gaps == sorted(gaps, reverse=True)
-    assert all(len(row.token_ids) > 1 for row in rows)
-
-
-def test_verify_reads_nothing_again_and_its_marks_coincide_as_the_charts_say():
+def test_verify_reads_nothing_again_and_has_dots_without_a_colour_as_the_charts_say():
     verified = run(strategy="verify", solver=EntropyBound())
     assert not any(row.unread or row.other for row in agreements(verified))
-    assert joint_reveals(verified)
-    assert {row.cost for row in joint_reveals(verified)} == {0.0}
     masked = {(item.position, event.index) for event in verified.events for item in event.masked}
     revealed = {(item.position, event.index) for event in verified.events for item in event.reveals}
     assert revealed - masked
-
-
-def test_a_probability_of_nought_is_drawn_at_the_edge_and_said_to_be():
-    read = (Hindsight(0, 7, 0.5, 7, 0.5), Hindsight(1, 8, 0.0, 7, 1.0))
-    events = list(two_names().events)
-    half = {7: 0.5, 8: 0.5}
-    events[2] = block_pass(2, Span(2, 1), {2: (0.1, half)}, {2: 7}, (7,), read)
-    trace = make_trace(story_model(), "p", (0,), DecodeConfig(max_new_tokens=4), events)
-    figure = plots.cost_of_parallelism(trace)
-    _, _, joint = data_of(figure)
-    [edge] = joint["x"]
-    assert edge == figure.layout.xaxis.range[0] == figure.layout.xaxis.tickvals[-1]
-    assert figure.layout.xaxis.ticktext[-1] == f"≤ 10<sup>{edge}</sup>"
-    assert "in hindsight 0 % (below the axis, drawn at its end)" in joint["text"][0]
-    assert "more than" in joint["text"][0]
-    words = next(card for card in card_words() if card["id"] == "cost-of-parallelism")["words"]
-    assert f"“≤ 10{str(edge).translate(RAISED)}”" in words
 
 
 def test_the_chart_of_solvers_says_its_block_size_and_which_runs_are_strokes():
@@ -256,23 +202,12 @@ def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None
     assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
 
 
-def test_a_solver_is_pale_if_another_is_as_right_and_as_quick_at_every_setting() -> None:
-    assert dominated(curves(ROWS)) == {"top-k"}
-    assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.5, 2.0)})) == set()
-    assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.6, 1.0)})) == set()
-    both = {"a 1": row(0.1, 1.0), "a 9": row(0.1, 9.0), "b 9": row(0.1, 9.0)}
-    assert dominated(curves({**both, "c 1": row(0.5, 2.0)})) == {"a"}, "alike at 9, outdone at 1"
-    bound, top, _ = solvers({"rows": ROWS}).data
-    assert top["opacity"] < bound["opacity"] == 1
-
-
-def test_every_line_is_named_and_no_name_stands_on_another() -> None:
+def test_every_line_has_a_name_and_a_mark_of_its_own() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
-    labels = solvers({"rows": rows}).layout.annotations
-    assert {label.text for label in labels} == {"Next-token prediction", *SOLVER_TITLES.values()}
-    heights = sorted(label.ay for label in labels if label.showarrow)
-    gaps = [b - a for a, b in pairwise(heights)]
-    assert min(gaps) > 0.04 * (90 - 50)
+    figure = solvers({"rows": rows})
+    assert figure.layout.showlegend
+    assert {line.name for line in figure.data} == {"Next-token prediction", *SOLVER_TITLES.values()}
+    assert len({(line.marker.symbol, line.line.dash) for line in figure.data}) == len(figure.data)
 
 
 def test_the_readers_runs_are_marked_by_their_speed() -> None:
@@ -299,40 +234,13 @@ def test_results_that_are_no_sweep_are_refused(wrong) -> None:
         solvers(wrong)
 
 
-TABLE = Path(__file__).parents[1] / "golden" / "table3_slowdown.csv"
-
-
-@pytest.mark.parametrize("batch_size", [1, 4, 8, 16])
-def test_the_published_heatmap_is_the_papers_table_3(batch_size) -> None:
-    point = plots.RooflinePoint(device=H100_FP8, batch_size=batch_size)
-    values = plots.slowdown_table(point, "published").data[0].z
-    rows = [row for row in csv.DictReader(TABLE.open()) if int(row["batch_size"]) == batch_size]
-    assert len(rows) == len(BLOCK_SIZES) * len(KV_LENGTHS)
-    for row in rows:
-        length = KV_LENGTHS.index(int(row["kv_length"]))
-        cell = values[length][BLOCK_SIZES.index(int(row["block_size"]))]
-        assert f"{cell:.3f}" == row["slowdown"]
-
-
-def test_the_speedup_heatmap_is_equation_16() -> None:
-    point = plots.RooflinePoint(device=DEVICES["a100-bf16"], block_size=4, batch_size=8)
-    values = plots.speedup_table(point, "corrected").data[0].z
-    gains = [gain for gain in NFE_SPEEDUPS if gain <= 4]
-    assert len(values[0]) == len(gains)
-    for row, length in zip(values, KV_LENGTHS, strict=True):
-        for cell, gain in zip(row, gains, strict=True):
-            expected = speedup(4, gain, length, 8, "corrected", device=DEVICES["a100-bf16"])
-            assert cell == pytest.approx(expected, abs=5e-4)
-
-
-def test_the_readers_point_is_framed_and_starred() -> None:
+def test_the_readers_point_is_starred_beside_measured_times() -> None:
     point = plots.RooflinePoint(device=H100_FP8, block_size=9, kv_length=5000)
-    [frame] = plots.slowdown_table(point, "corrected").layout.shapes
-    assert (frame.x0 + 0.5, frame.y0 + 0.5) == (BLOCK_SIZES.index(8), KV_LENGTHS.index(4096))
-    star = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-1]
+    *lines, timed, star = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data
     assert star.x == (9,)
-    measured = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-2]
-    assert list(measured.y) == [1.0, 4.0]
+    assert list(timed.y) == [1.0, 4.0]
+    for line, mode in zip(lines, ("published", "corrected"), strict=True):
+        assert list(line.y) == [round(point.slowdown(n, 5000, mode), 4) for n in line.x]
 
 
 @pytest.mark.parametrize(

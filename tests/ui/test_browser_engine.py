@@ -24,7 +24,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.web_export import export_web
-from sbd_core.models.web_folder import PRODUCTS, entry_of
+from sbd_core.models.web_folder import PRODUCTS, digest_of, entry_of
 from sbd_core.run_lines import RunLines
 from sbd_core.solvers import SOLVERS, EntropyBound, TopK
 from sbd_core.tasks import TASKS, held_out
@@ -156,6 +156,9 @@ def test_another_model_is_told_apart(exported, folder, tmp_path) -> None:
     [one, two] = (tensors[f"model.layers.{layer}.input_layernorm.weight"] for layer in (0, 5))
     one["offset"], two["offset"] = two["offset"], one["offset"]
     (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert opened(other) == "manifest.json was altered: its digest is another."
+    manifest["digest"] = digest_of(manifest)
+    (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     said = compare(islice(traces(exported, 2, 3), 6), other)
     assert len(said["differences"]) == said["cases"] == 6
 
@@ -176,22 +179,25 @@ process.exit();
 """
 
 
+def opened(folder: Path) -> str:
+    """The words of Node on opening an exported folder."""
+    words = ["node", "--input-type=module", "-e", OPENING, str(folder)]
+    said = subprocess.run(words, cwd=ENGINE_TESTS, capture_output=True, encoding="utf-8")
+    return said.stdout.strip() or said.stderr
+
+
 @needs_node
 def test_products_of_int8_are_tried_out_at_opening(tmp_path) -> None:
-    export_web(None, tmp_path / "web", dtype="int8")
-
-    def opened() -> str:
-        words = ["node", "--input-type=module", "-e", OPENING, str(tmp_path / "web")]
-        said = subprocess.run(words, cwd=ENGINE_TESTS, capture_output=True, encoding="utf-8")
-        return said.stdout.strip() or said.stderr
-
-    assert opened() == "opened"
-    file, manifest = tmp_path / "web" / PRODUCTS, tmp_path / "web" / "manifest.json"
+    folder = tmp_path / "web"
+    export_web(None, folder, dtype="int8")
+    assert opened(folder) == "opened"
+    file, manifest = folder / PRODUCTS, folder / "manifest.json"
     graph = onnx.load(file)
     [middle] = [each for each in graph.graph.initializer if each.name == "middle.float"]
     middle.float_data[0] += 1  # the products differ from it now
     onnx.save(graph, file)
     data = json.loads(manifest.read_text(encoding="utf-8"))
     data["files"][PRODUCTS] = entry_of(file)
+    data["digest"] = digest_of(data)
     manifest.write_text(json.dumps(data), encoding="utf-8")
-    assert opened().startswith("This browser’s products of 8-bit integers are not exact")
+    assert opened(folder).startswith("This browser’s products of 8-bit integers are not exact")

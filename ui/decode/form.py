@@ -20,8 +20,8 @@ MAX_PROMPT_CHARACTERS = 2_000
 MAX_TYPED_CHARACTERS = 20_000
 """Capacity of a text box. It exceeds the prompt's limit, so a long prompt is refused, not cut."""
 MAX_NEW_TOKENS = 256
-USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 7, "WebAssembly": 4}
-"""Most rows of a forward pass of verify on the page, by what computes it; docs/results.md."""
+USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 12, "WebAssembly": 7}
+"""Most rows of a forward pass of verify on the page, by what computes it; see docs/decoding.md."""
 MAX_LANES = 4
 """Largest number of lanes that the page compares."""
 LABELS = {

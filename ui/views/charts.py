@@ -92,9 +92,6 @@ def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any
     of_trace = (
         plots.entropy_heatmap,
         plots.tokens_per_forward_pass,
-        plots.entropy_at_reveal,
-        plots.hindsight,
-        plots.cost_of_parallelism,
     )
     made = [two_themes(partial(make, trace)) for make in of_trace]
     return [*made, two_themes(partial(plots.solvers, sweep(), runs=marks))]

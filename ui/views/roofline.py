@@ -15,7 +15,6 @@ from sbd_core.json_node import json_of
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.roofline import (
     DEVICES,
-    H100_FP8,
     MAX_TOKENS,
     Calibrated,
     Device,
@@ -146,8 +145,6 @@ def _text_of(folder: Path) -> str:
 
 
 WORDS = ASSETS / "roofline.json"
-TABLE = "slowdown-published"
-TABLE_3_BATCHES = (1, 4, 8, 16)
 
 
 def cards() -> list[dict[str, str]]:
@@ -155,15 +152,10 @@ def cards() -> list[dict[str, str]]:
     return json.loads(WORDS.read_text(encoding="utf-8"))
 
 
-def table_card(
-    model: str, shape: ModelShape, device: Device, batch: int, point: Any
-) -> dict[str, str]:
-    """Id, title and text of the slowdown table's card. point: the visitor's RooflinePoint."""
-    card = next(each for each in cards() if each["id"] == TABLE)
-    is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
-    title = "as published (Table 3)" if is_the_papers else "as the paper counts"
-    words = f"{_widths(shape, point)} {_column(point)} {card['words']}"
-    return card | {"title": f"Slowdown, {title}", "words": words}
+def card(shape: ModelShape, point: Any) -> dict[str, str]:
+    """The curve's card, with the widths of the model. point: the visitor's RooflinePoint."""
+    [found] = cards()
+    return found | {"words": f"{found['words']} {_widths(shape, point)}"}
 
 
 def _widths(shape: ModelShape, point: Any) -> str:
@@ -179,21 +171,6 @@ def _widths(shape: ModelShape, point: Any) -> str:
         f"{hidden:,} × {keys:,}{differs}. Alike in both counts: those of queries and output, "
         f"{hidden:,} × {heads:,}; the [KV cache|cache], {layer.kv_width:,} keys and as many values "
         f"a token."
-    )
-
-
-def _column(point: Any) -> str:
-    """A sentence on how a longer KV cache changes the time and the slowdown of `point`."""
-    from sbd_core.plots import framed_column
-
-    (first, *_, last), (least, *_, most) = (
-        framed_column(point, mode) for mode in ("published", "corrected")
-    )
-    return (
-        f"With 4M tokens in it a forward pass over one takes "
-        f"{point.cache_growth('published'):,.2f} times as long as with 16, corrected "
-        f"{point.cache_growth('corrected'):,.2f} times; the framed column goes from {first:.2f} to "
-        f"{last:.2f}, corrected from {least:.2f} to {most:.2f}."
     )
 
 
@@ -284,15 +261,7 @@ def answer(sent: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
     nearest = min(times, key=lambda length: abs(length - what.cache))
     measured = times[nearest] if what.batch == TIMED_BATCH else None
     name = f"bundled model, timed, KV cache {nearest}"
-    made = [
-        two_themes(lambda theme: plots.slowdown_curve(point, measured, theme, name)),
-        *(
-            two_themes(lambda theme, draw=draw, mode=mode: draw(point, mode, theme))
-            for draw in (plots.slowdown_table, plots.speedup_table)
-            for mode in ("published", "corrected")
-        ),
-    ]
-    card = table_card(what.model, what.shape, what.device, what.batch, point)
+    curve = two_themes(lambda theme: plots.slowdown_curve(point, measured, theme, name))
     return {
         "problems": what.problems,
         "wrong": [
@@ -301,8 +270,8 @@ def answer(sent: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
             if _number(sent.get(field, DEFAULTS[field])) != getattr(what, field)
         ],
         "facts": facts(what, point),
-        "cards": [card],
-        "figures": made,
+        "cards": [card(what.shape, point)],
+        "figures": [curve],
     }
 
 

@@ -4,6 +4,7 @@
 import constants from "./constants.json" with { type: "json" };
 import { find, make, setText } from "./dom/elements.ts";
 import { pageAddress } from "./dom/page.ts";
+import { storedName } from "./dom/stored_names.ts";
 import { makeTermNote, question } from "./dom/terms.ts";
 import { playerOf } from "./dom/views.ts";
 import { findStores } from "./engine/files.ts";
@@ -37,9 +38,18 @@ const ENGINES: Record<string, Source["engine"]> = {
   processor: "wasm",
 };
 
-/** Return a model with the engine in the address. */
-function sourceOf(name: string, base: string): Source {
-  return { name, base, engine: ENGINES[engineInAddress()] };
+/**
+ * Return a model with the engine in the address.
+ * @param key what its stores are called: a name for the page's own models, their address for others, as
+ * anybody may give a model any name
+ */
+function sourceOf(name: string, base: string, key: string = name): Source {
+  return { name, base, storePrefix: storePrefixOf(key), engine: ENGINES[engineInAddress()] };
+}
+
+/** Return the name of a model's stores, before the export's digest. @param key see sourceOf() */
+function storePrefixOf(key: string) {
+  return storedName(`model ${key}`);
 }
 
 /** Return the name of the engine in the address; "" for none. */
@@ -57,7 +67,7 @@ function modelInAddress(hasServer: boolean): Source | null {
   if (!address || (hasServer && !engineInAddress())) return null;
   const path = address.endsWith("/") ? address : `${address}/`;
   const base = pageAddress(URL.canParse(path, document.baseURI) ? path : "no-model/");
-  return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base);
+  return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base, base);
 }
 
 /** Format a number in millions. */
@@ -158,7 +168,7 @@ export class EngineChoice {
   async inspectBrowser() {
     if (!this.model) return;
     this.hasGpu = (await findAdapter(engineInAddress() === "gpu")) !== null;
-    this.stored = await findStores(this.model.name);
+    this.stored = await findStores(storePrefixOf(this.model.name));
     this.draw();
   }
 
@@ -264,14 +274,15 @@ export class EngineChoice {
   /** Load the model before the visitor decodes, if it is small or was stored. */
   async warm() {
     const isSmall = (this.model?.export?.bytes ?? 0) <= MAX_UNREQUESTED_BYTES;
-    if (isSmall || (await findStores(this.model?.name ?? "")).isWhole) void this.decoder.turnOn();
+    if (isSmall || (await findStores(storePrefixOf(this.model?.name ?? ""))).isWhole)
+      void this.decoder.turnOn();
   }
 
   /** Whether a link's decode would first download much that the visitor did not ask for; says so. */
   async refusesLink() {
     if (!this.isInBrowser || !this.model?.export) return false;
     const isSmall = this.model.export.bytes <= MAX_UNREQUESTED_BYTES;
-    if (isSmall || (await findStores(this.model.name)).isWhole) return false;
+    if (isSmall || (await findStores(storePrefixOf(this.model.name))).isWhole) return false;
     sayStatus(LINKED);
     return true;
   }

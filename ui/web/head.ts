@@ -130,7 +130,7 @@ export function mountUntrained(element: HTMLElement, signal: AbortSignal) {
   show();
 }
 
-const MODEL_KEY = "sbd-model";
+const MODEL_KEY = "model";
 
 /** Choose a model. @param keepsSettings whether the form keeps its settings, except for the model */
 export function chooseModel(name: string, keepsSettings: boolean = false) {

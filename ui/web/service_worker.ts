@@ -8,21 +8,37 @@ type Extendable = Event & { waitUntil: (work: Promise<unknown>) => void };
 type Fetching = Extendable & { request: Request; respondWith: (answer: Promise<Response>) => void };
 
 const worker = self as any;
-/** The files to store; asked: those to store when they are first requested. */
+/**
+ * The files to store: those without which nothing opens, and the rest; asked: those to store when they are first
+ * requested.
+ */
 const {
   version,
   files,
+  rest,
   runtime,
 }: {
   version: string;
   files: string[];
+  rest: string[];
   runtime: { version: string; files: string[]; asked: string[] };
 } = worker.SBD_FILES;
-const STORE = `sbd-${version}`;
+/** Sites of one origin share its caches, so each name has the site's path. */
+const SITE = `sbd ${new URL("./", location.href).pathname}`;
+const PAGES = `${SITE} page `;
+const RUNTIMES = `${SITE} runtime `;
+const STORE = `${PAGES}${version}`;
 /** The runtime has its own cache, as it seldom changes when the page does. */
-const RUNTIME_STORE = `sbd-runtime-${runtime.version}`;
-/** The names of the caches in which the engine stores models begin with this. */
-const MODELS = "sbd-model-";
+const RUNTIME_STORE = `${RUNTIMES}${runtime.version}`;
+/** The addresses of the site's files but weights, which the engine stores. Requests for others are the browser's. */
+const OWN = new Set([...files, ...rest, ...runtime.files, ...runtime.asked].map(addressOf));
+
+/** Return the address of a file, or of a request without its query. */
+function addressOf(file: string) {
+  const { origin, pathname } = new URL(file, location.href);
+  return origin + pathname;
+}
+
 /** The headers that let a page and its workers share memory. Plain file servers do not send them. */
 const ISOLATING = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -38,14 +54,15 @@ async function storeAll() {
     if (!(await engine.match(file))) await engine.add(file);
   };
   await Promise.all([...files.map(keep), ...runtime.files.map(keepRuntime)]);
+  await Promise.allSettled(rest.map(keep)); // some hosts do not serve every kind of file
   await worker.skipWaiting();
 }
 
-/** Delete the caches of older versions. */
+/** Delete the caches of this site's older versions. */
 async function dropOld() {
   const names = await caches.keys();
   const isOld = (name: string) =>
-    name.startsWith("sbd-") && ![STORE, RUNTIME_STORE].includes(name) && !name.startsWith(MODELS);
+    (name.startsWith(PAGES) || name.startsWith(RUNTIMES)) && ![STORE, RUNTIME_STORE].includes(name);
   const old = names.filter(isOld);
   await Promise.all(old.map((name) => caches.delete(name)));
   await worker.clients.claim();
@@ -72,7 +89,7 @@ function withIsolation(response: Response) {
 /** Return the host's response, and store it if it belongs to the runtime. */
 async function fetchAndStore(request: Request) {
   const response = await fetch(request);
-  if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
+  if (response.ok && runtime.asked.some((file) => addressOf(file) === addressOf(request.url))) {
     const store = await caches.open(RUNTIME_STORE);
     await store.put(request, response.clone()).catch(() => {}); // storage is full
   }
@@ -88,6 +105,6 @@ self.addEventListener("install", (event) => (event as Extendable).waitUntil(stor
 self.addEventListener("activate", (event) => (event as Extendable).waitUntil(dropOld()));
 self.addEventListener("fetch", (event) => {
   const { request, respondWith } = event as Fetching;
-  const isOwn = new URL(request.url).origin === location.origin;
+  const isOwn = OWN.has(addressOf(request.url));
   if (request.method === "GET" && isOwn) respondWith.call(event, answer(request));
 });

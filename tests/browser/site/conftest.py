@@ -24,8 +24,8 @@ MOST_BYTES = 25_000_000
 GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
 """Chromium's flags for a GPU that is emulated."""
 KEPT = """navigator.serviceWorker.ready.then(() => caches.keys()).then((names) =>
-  names.some((name) => /^sbd-[0-9a-f]{12}$/.test(name)) &&
-  names.filter((name) => !name.startsWith('sbd-model-')).length === 2)"""
+  ['page', 'runtime'].every((kind) =>
+    names.filter((name) => name.startsWith(`sbd ${location.pathname} ${kind} `)).length === 1))"""
 """The page's files and the runtime are here, and none of another version."""
 
 DECODE = """(prompt) => new Promise((done) => {
@@ -72,6 +72,14 @@ class Counting(Quiet):
     def do_GET(self) -> None:
         self.asked.append(self.path.partition("?")[0])
         super().do_GET()
+
+
+class Readable(Quiet):
+    """Lets pages of other origins read its files, and says nothing more of them."""
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
 
 
 @contextmanager

@@ -85,7 +85,8 @@ def page(gpu_browser, server):
 def loaded(page, name: str, engine: str = "webgpu") -> None:
     """Have the GPU, or another engine, ready with a model of the site."""
     base = f"{page.url.partition('#')[0]}models/{name}/"
-    said = page.evaluate(LOAD, {"name": name, "base": base, "engine": engine})
+    source = {"name": name, "base": base, "storePrefix": f"sbd / model {name}", "engine": engine}
+    said = page.evaluate(LOAD, source)
     assert ("gpu" in said and said["gpu"] != "") == (engine == "webgpu"), said
 
 
@@ -155,9 +156,8 @@ def test_a_large_model_is_offered_fetched_and_deleted(gpu_browser, site, exports
         expect(page.get_by_role("progressbar", name="Fetched")).to_be_visible()
         expect(page.locator(WORDS)).to_contain_text("on your GPU (google swiftshader)")
         expect(offer).to_be_hidden()
-        kept = (
-            "caches.keys().then((names) => names.some((n) => n.startsWith('sbd-model-sbd-nano-')))"
-        )
+        is_of_nano = "(name) => name.startsWith('sbd / model sbd-nano ')"
+        kept = f"caches.keys().then((names) => names.some({is_of_nano}))"
         assert page.evaluate(kept)
         page.get_by_role("button", name="Delete the model from this browser").click()
         expect(offer).to_be_visible()

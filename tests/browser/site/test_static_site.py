@@ -20,6 +20,7 @@ from tests.browser.site.conftest import (
     RUN,
     Counting,
     Quiet,
+    Readable,
     Stalling,
     address,
     decode_here,
@@ -189,7 +190,7 @@ def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
         page = open_page(address(server))
         kept_here(page)
         old = page.evaluate("caches.keys()")
-        assert sorted(name.split("-")[1] for name in old)[-2:] == ["model", "runtime"]
+        assert sorted(name.split()[2] for name in old) == ["model", "page", "runtime"]
         assert "/models/sbd-nano/weights-00.bin" in Counting.asked
         write_site(folder, exports[:1])  # one model fewer: another version
         Counting.asked.clear()
@@ -218,14 +219,6 @@ class Isolating(Quiet):
     def end_headers(self) -> None:
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
         self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
-        super().end_headers()
-
-
-class Readable(Quiet):
-    """Lets pages of other origins read its files, and says nothing more of them."""
-
-    def end_headers(self) -> None:
-        self.send_header("Access-Control-Allow-Origin", "*")
         super().end_headers()
 
 

@@ -150,7 +150,6 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["evaluate", "--suite", "chess"], "task"),
         (["evaluate", "--limit", "0"], "limit"),
         (["evaluate", "--limit", HUGE], "limit: must be a whole number >= 1 and <= 1000000"),
-        (["evaluate", "--processes", "0"], "processes"),
         (["evaluate", "--split", "dev"], "split"),
         (["evaluate", "--baseline", "a"], "baseline"),
         (["evaluate", "--compare", "/no/such/folder"], "compare"),

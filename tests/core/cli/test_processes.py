@@ -80,7 +80,7 @@ def test_two_processes_take_the_steps_of_one(folders) -> None:
     assert_close(two / "model", one / "model")
 
 
-def test_no_journal_is_left(folders) -> None:
+def test_no_unfinished_file_is_left(folders) -> None:
     left = [path for folder in folders[:2] for path in folder.glob(".*") if path.suffix != ".lock"]
     assert left == []
 
@@ -102,33 +102,6 @@ def test_a_process_killed_at_any_moment_resumes_to_the_same_weights(tmp_path) ->
     assert 1 <= json.loads(progress.read_text())["step"] < 60
     train(recipe, None, killed / "model", save_every=60)
     assert same(weights(killed / "model"), weights(whole / "model"))
-
-
-def children(number: int) -> list[int]:
-    """Processes that process `number` started and that still run."""
-    tasks = Path(f"/proc/{number}/task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-def test_an_evaluation_that_is_killed_leaves_no_process_behind() -> None:
-    words = ["evaluate", "--suite", "json", "--limit", "500", "--processes", "2"]
-    words += ["--batch-size", "1"]  # at work soon, and for long
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sbd_core", *words], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    while " 0/500" not in process.stderr.readline(60):
-        assert process.poll() is None
-    while len(started := children(process.pid)) < 3 and process.poll() is None:
-        time.sleep(0.1)
-    process.kill()
-    process.wait()
-    assert len(started) == 3, "two workers and what tracks their resources"
-    patience = time.monotonic() + 60
-    while any(Path(f"/proc/{number}").exists() for number in started):
-        assert time.monotonic() < patience, "a worker outlived its parent"
-        time.sleep(0.1)
 
 
 def test_the_launch_configs_are_read_by_accelerate() -> None:

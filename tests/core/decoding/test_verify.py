@@ -414,6 +414,13 @@ def test_events_say_where_branches_hang_and_which_was_used(seed) -> None:
     assert Trace.from_json(trace.to_json()) == trace
 
 
+def test_a_trace_whose_rows_were_chosen_by_an_earlier_version_has_the_default() -> None:
+    text = generate(chance_model(1), "abc", planned("7 rows")).to_json()
+    older = text.replace('"max_rows":7', '"max_rows":null,"row_costs":[[1,0.5]]')
+    assert older != text
+    assert Trace.from_json(older).config.max_rows == MAX_ROWS
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -1,10 +1,11 @@
-"""evaluate() for Python users: the scores of the traces, and one clear error for bad input."""
+"""evaluate() for Python users: scores of traces, answers that are kept, one clear error."""
 
 import json
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
-from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -13,17 +14,9 @@ from sbd_core.__main__ import main
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation import Sample, evaluate
-from sbd_core.evaluation.api import MODEL
-from sbd_core.evaluation.runners import (
-    Job,
-    LocalRunner,
-    SharedRunner,
-    UnfinishedError,
-    journal_of,
-    seed_of,
-)
-from sbd_core.evaluation.tables import sweep_configs
+from sbd_core.evaluation import Harness, evaluate, harness
+from sbd_core.evaluation.api import examples_by_task, sweep_configs
+from sbd_core.evaluation.harness import seed_of
 from sbd_core.plots.solver_curves import curves
 from sbd_core.shared_work import Share
 from sbd_core.solvers import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
@@ -31,41 +24,43 @@ from sbd_core.tasks import TASKS, held_out
 from tests.scripted import ScriptedModel
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
+QUIET = Harness(shows_progress=False)
 
 
 def test_scores_are_those_of_the_traces(nano) -> None:
-    found = evaluate(nano, ["math", "json"], CONFIG, limit=3, shows_progress=False)
-    for score in found.rows["sbd"]:
-        items = held_out(score.task, 3, 0, "test")
+    found = evaluate(nano, ["math", "json"], CONFIG, limit=3, harness=QUIET)
+    for score in found["rows"]["sbd"]["families"]:
+        items = held_out(score["family"], 3, 0, "test")
         traces = [sbd_core.generate(nano, item.prompt, CONFIG) for item in items]
-        assert score.num_examples == 3
-        assert score.num_tokens == sum(trace.num_tokens for trace in traces)
-        assert score.num_forwards == sum(trace.num_forwards for trace in traces)
-        checks = [TASKS[score.task].check(i, t.text) for i, t in zip(items, traces, strict=True)]
-        assert score.accuracy == sum(checks) / 3
+        assert score["num_examples"] == 3
+        assert score["num_tokens"] == sum(trace.num_tokens for trace in traces)
+        assert score["num_forwards"] == sum(trace.num_forwards for trace in traces)
+        check = TASKS[score["family"]].check
+        checks = [check(item, trace.text) for item, trace in zip(items, traces, strict=True)]
+        assert score["accuracy"] == round(sum(checks) / 3, 4)
 
 
 def test_seen_and_unseen_wordings_are_scored_apart(nano) -> None:
-    [score] = evaluate(nano, ["math"], CONFIG, limit=12, shows_progress=False).rows["sbd"]
+    found = evaluate(nano, ["math"], CONFIG, limit=12, harness=QUIET)
+    [score] = found["rows"]["sbd"]["families"]
     right = {"seen": [], "unseen": []}
     for item in held_out("math", 12, 0, "test"):
         trace = sbd_core.generate(nano, item.prompt, CONFIG)
         right[item.wording].append(TASKS["math"].check(item, trace.text))
-    assert score.num_unseen == len(right["unseen"])
-    assert score.accuracy_seen == sum(right["seen"]) / len(right["seen"])
-    assert score.accuracy_unseen == sum(right["unseen"]) / len(right["unseen"])
+    assert score["num_unseen"] == len(right["unseen"])
+    for wording, each in right.items():
+        assert score[f"accuracy_{wording}"] == round(sum(each) / len(each), 4)
 
 
 def test_several_configs_are_rows_and_the_result_is_json(nano) -> None:
     configs = {"slow": DecodeConfig(strategy="ntp", max_new_tokens=8), "fast": CONFIG}
-    found = evaluate(nano, ["json"], configs, limit=2, data_seed=5, shows_progress=False)
-    data = json.loads(json.dumps(found.to_data()))
+    found = evaluate(nano, ["json"], configs, limit=2, data_seed=5, harness=QUIET)
+    data = json.loads(json.dumps(found))
     assert list(data["rows"]) == ["slow", "fast"]
     assert data["rows"]["slow"]["families"][0]["tokens_per_forward"] == 1
     assert (data["model"], data["seed"], data["data_seed"]) == ("sbd-nano", 0, 5)
     assert data["runs_on"].endswith("float32")
     assert len(data["circumstances"]["weights_sha256"]) == 64
-    assert "slow" in str(found)
 
 
 class Leftmost(Solver):
@@ -83,10 +78,10 @@ def test_a_rule_without_settings_is_one_point_of_a_sweep(monkeypatch, nano) -> N
     configs = sweep_configs(DecodeConfig(max_new_tokens=8))
     [row] = [row for row in configs if row.startswith("leftmost")]
     assert configs[row].solver == Leftmost()
-    found = evaluate(nano, ["json"], {row: configs[row]}, limit=1, shows_progress=False)
-    [score] = found.rows[row]
-    assert score.num_forwards == 1 + score.num_tokens
-    [point] = curves(found.to_data()["rows"])["leftmost"]
+    found = evaluate(nano, ["json"], {row: configs[row]}, limit=1, harness=QUIET)
+    [score] = found["rows"][row]["families"]
+    assert score["num_forwards"] == 1 + score["num_tokens"]
+    [point] = curves(found["rows"])["leftmost"]
     assert point.parameter == "default"
 
 
@@ -99,7 +94,7 @@ def test_a_model_of_no_folder_is_evaluated_all_the_same() -> None:
         end_token_ids=frozenset({1}),
     )
     config = DecodeConfig(strategy="ntp", max_new_tokens=4)
-    found = evaluate(model, ["math"], config, limit=2, shows_progress=False).to_data()
+    found = evaluate(model, ["math"], config, limit=2, harness=QUIET)
     assert found["rows"]["ntp"]["families"][0]["num_tokens"] == 2
     assert "weights_sha256" not in found["circumstances"]
 
@@ -113,7 +108,6 @@ def test_a_model_of_no_folder_is_evaluated_all_the_same() -> None:
         ("config", {"config": {}}),
         ("limit", {"limit": 0}),
         ("split", {"split": "dev"}),
-        ("batch_size", {"batch_size": True}),
     ],
 )
 def test_bad_input_is_named(nano, argument, more) -> None:
@@ -124,30 +118,26 @@ def test_bad_input_is_named(nano, argument, more) -> None:
 
 def test_every_example_draws_from_a_stream_of_its_own_however_they_are_batched(nano) -> None:
     """One stream for all would answer equal prompts alike, and batches would matter."""
-    items = held_out("math", 4, 0, "test")
-    seeds = [seed_of(3, item) for item in items]
-    assert len(set(seeds)) == len(items)
-    assert seeds == [seed_of(3, item) for item in items]
-    assert set(seeds).isdisjoint(seed_of(4, item) for item in items)
-    config = DecodeConfig(strategy="ntp", temperature=4.0, max_new_tokens=12, seed=3)
-    runner = LocalRunner({"model": nano})
-    whole = runner.answers(Job("row", "math", "model", config, tuple(items), 4))
-    apart = [
-        answer
-        for item in items[::-1]
-        for answer in runner.answers(Job("row", "math", "model", config, (item,), 1))
-    ][::-1]
+    prompts = [item.prompt for item in held_out("math", 4, 0, "test")]
+    seeds = [seed_of(3, "math", prompt) for prompt in prompts]
+    assert len(set(seeds)) == len(prompts)
+    assert set(seeds).isdisjoint(seed_of(4, "math", prompt) for prompt in prompts)
+    settings = {
+        "row": (nano, DecodeConfig(strategy="ntp", temperature=4.0, max_new_tokens=12, seed=3))
+    }
+    whole = QUIET.answers(settings, {"math": prompts})["math"]["row"]
+    alone = Harness(shows_progress=False, batch_size=1)
+    apart = alone.answers(settings, {"math": prompts[::-1]})["math"]["row"][::-1]
     assert [answer.text for answer in whole] == [answer.text for answer in apart]
-    same = [items[0].prompt] * 4
-    drawn = generate_batch(nano, same, config, seeds=[1, 2, 3, 1])
+    same = prompts[:1] * 4
+    drawn = generate_batch(nano, same, settings["row"][1], seeds=[1, 2, 3, 1])
     assert drawn[0].token_ids == drawn[3].token_ids
     assert len({trace.token_ids for trace in drawn}) == 3
     assert [trace.config.seed for trace in drawn] == [1, 2, 3, 1]
 
 
 def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
-    base = Sample(tasks=("math",), limit=3).examples_by_task()
-    assert Sample(tasks=("math",), limit=3, data_seed=1).examples_by_task() != base
+    assert examples_by_task(["math"], 3) != examples_by_task(["math"], 3, data_seed=1)
     words = ["evaluate", "--suite", "math", "--limit", "2", "--max-new-tokens", "2", "--json"]
     found = []
     for more in ([], ["--seed", "7"], ["--data-seed", "7"]):
@@ -164,72 +154,92 @@ def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
 CONFIGS = {
     name: DecodeConfig(strategy=name, max_new_tokens=8, top_k_recorded=0) for name in ("ntp", "sbd")
 }
-SAMPLE = Sample(tasks=("json", "math"), limit=5, batch_size=2)
-CHOSEN = {"limit": 5, "batch_size": 2, "shows_progress": False}
 UNTIMED = ("accuracy", "num_tokens", "num_forwards", "num_examples", "num_unseen")
 
 
-def scores(evaluation) -> dict:
+def measured(model, *, configs=CONFIGS, **how) -> dict:
+    """The counts of an evaluation, {(row, task): counts}."""
+    how = {"batch_size": 2, "shows_progress": False, **how}
+    found = evaluate(model, ["json", "math"], configs, limit=5, harness=Harness(**how))
     return {
-        (row, score.task): [getattr(score, name) for name in UNTIMED]
-        for row, found in evaluation.rows.items()
-        for score in found
+        (row, cell["family"]): [cell[name] for name in UNTIMED]
+        for row, data in found["rows"].items()
+        for cell in data["families"]
     }
-
-
-def shared(nano, out: Path, rank: int, num_processes: int, runner: LocalRunner | None = None):
-    share = Share(rank, num_processes)
-    journal = journal_of(nano, CONFIGS, SAMPLE, out, rank)
-    mine = SharedRunner(runner or LocalRunner({MODEL: nano}), journal, share)
-    return evaluate(nano, SAMPLE.tasks, CONFIGS, runner=mine, **CHOSEN), journal
 
 
 class Killed(Exception):
     pass
 
 
-class Counting(LocalRunner):
-    """Counts its jobs, and is killed before one more than `most`."""
+def test_a_killed_run_goes_on_and_processes_share_the_rest(nano, tmp_path, monkeypatch) -> None:
+    expected = measured(nano)
+    out, asked = tmp_path / "out.json", []
 
-    def __init__(self, nano, most: int = 99) -> None:
-        super().__init__({MODEL: nano})
-        self.done, self.most = 0, most
-
-    def tally(self, job):
-        if self.done == self.most:
+    def counted(model, prompts, *arguments, **options):
+        asked.extend(prompts)
+        if len(asked) > limit:
             raise Killed
-        self.done += 1
-        return super().tally(job)
+        return generate_batch(model, prompts, *arguments, **options)
 
-
-def test_the_last_process_has_the_scores_of_one_whatever_was_killed(nano, tmp_path) -> None:
-    expected = scores(evaluate(nano, SAMPLE.tasks, CONFIGS, **CHOSEN))
-    out = tmp_path / "out.json"
+    monkeypatch.setattr(harness, "generate_batch", counted)
+    limit = 6
     with pytest.raises(Killed):
-        shared(nano, out, 0, 2, Counting(nano, most=2))
-    with next(tmp_path.glob(".out.json.*")).open("a") as file:
-        file.write('[5, {"num_ex')
-    second = Counting(nano)
-    with pytest.raises(UnfinishedError, match="4 of 12 jobs"):
-        shared(nano, out, 1, 2, second)
-    assert second.done == 6
-    last = Counting(nano)
-    found, journal = shared(nano, out, 0, 1, last)  # another number of processes goes on
-    assert last.done == 4, "what the others did is kept"
-    assert scores(found) == expected
-    journal.clear()
-    assert list(tmp_path.iterdir()) == []
+        measured(nano, out=out)
+    kept = tmp_path / "out.answers.jsonl"
+    assert len(kept.read_text().splitlines()) == 1 + 5, "the work and one round of answers"
+    with kept.open("a") as file:
+        file.write('{"task": "json", "numb')
+    asked.clear()
+    limit = 99
+    found = {}
+
+    def run(rank: int) -> None:
+        found[rank] = measured(nano, out=out, share=Share(rank, 2))
+
+    processes = [Thread(target=run, args=(rank,), daemon=True) for rank in (0, 1)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=60)
+    assert found == {0: expected, 1: expected}
+    assert len(asked) == 20 - 5, "what was kept is not asked again"
+    asked.clear()
+    assert measured(nano, out=out) == expected
+    assert asked == []
+    lines = [json.loads(line) for line in kept.read_text().splitlines()[1:]]
+    assert set(lines[0]) == {
+        *("task", "number", "settings", "text", "token_ids", "num_forwards", "seconds"),
+        *("num_read", "num_agreed"),
+    }
 
 
-@pytest.mark.parametrize(
-    ("words", "argument"),
-    [
-        ([], "out"),
-        (["--out", "x", "--table"], "table"),
-        (["--out", "x", "--processes", "2"], "proc"),
-    ],
-)
-def test_what_processes_cannot_share_is_named(words, argument, monkeypatch, capsys) -> None:
+@pytest.mark.parametrize("other", ["weights", "settings", "prompts"])
+def test_answers_of_other_work_are_refused(nano, tmp_path, monkeypatch, other) -> None:
+    how = Harness(shows_progress=False, out=tmp_path / "out.json")
+    evaluate(nano, ["math"], CONFIG, limit=1, harness=how)
+    config, limit = CONFIG, 1
+    if other == "weights":
+        monkeypatch.setattr(nano, "weights", {**nano.weights, "an adapter": "of other values"})
+    elif other == "settings":
+        config = replace(CONFIG, max_new_tokens=47)
+    else:
+        limit = 2
+    before = (tmp_path / "out.answers.jsonl").read_text()
+    with pytest.raises(ArgumentError, match=f"^out: must not lie beside answers of other {other}"):
+        evaluate(nano, ["math"], config, limit=limit, harness=how)
+    assert (tmp_path / "out.answers.jsonl").read_text() == before
+
+
+def test_another_program_s_file_is_not_touched(nano, tmp_path) -> None:
+    (tmp_path / "out.answers.jsonl").write_text("not json\n")
+    how = Harness(shows_progress=False, out=tmp_path / "out.json")
+    with pytest.raises(ArgumentError, match="must have no other program's file"):
+        evaluate(nano, ["math"], CONFIG, limit=1, harness=how)
+    assert (tmp_path / "out.answers.jsonl").read_text() == "not json\n"
+
+
+def test_processes_need_a_file_for_their_answers(monkeypatch, capsys) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
-    assert main(["evaluate", *words]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {argument}")
+    assert main(["evaluate"]) == 2
+    assert capsys.readouterr().err.startswith("error: out: must be given to processes")

@@ -1,4 +1,4 @@
-"""The tables of evaluate have their rows, alike for every number of processes."""
+"""The tables of evaluate have their rows."""
 
 import json
 from shutil import copytree
@@ -6,7 +6,7 @@ from shutil import copytree
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.evaluation.tables import handwritten_prompts
+from sbd_core.evaluation.api import handwritten_prompts
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.solvers import SOLVERS
 from tests.core.cli.commands import last_line
@@ -46,22 +46,6 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     assert {answer["family"] for answer in found["own_answers"]} == {"math", "json"}
     assert set(found["perplexity"]["model"]) == {"math", "json"}
     assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
-
-
-def test_processes_share_the_work_and_find_the_same(capsys) -> None:
-    words = ["evaluate", "--suite", "math,json", "--limit", "3", "--max-new-tokens", "12", "--json"]
-    words += ["--batch-size", "1", "--strategy", "verify"]
-    found = []
-    for count in ("1", "2"):
-        assert main([*words, "--processes", count]) == 0
-        found.append(last_line(capsys))
-    assert [one["processes"] for one in found] == [1, 2]
-    assert found[1]["circumstances"]["threads"] == 1
-    timed = "tokens_per_second"
-    for one in found:
-        for part in (one["rows"]["verify"]["mean"], *one["rows"]["verify"]["families"]):
-            assert part.pop(timed) > 0
-    assert found[0]["rows"] == found[1]["rows"]
 
 
 def test_models_are_compared_on_the_same_masks_and_prompts(capsys, tmp_path) -> None:

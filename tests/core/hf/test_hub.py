@@ -1,9 +1,10 @@
-"""export hub: what is uploaded decodes through transformers alone, with our tokens."""
+"""export hub: what is uploaded decodes through transformers, with our tokens."""
 
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import yaml
 
@@ -18,10 +19,11 @@ from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 ALONE = """
 import json, sys
 
-sys.modules["sbd_core"] = None  # as where it is not installed
+if len(sys.argv) > 3:
+    sys.modules["sbd_core"] = None  # as where it is not installed
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-folder, question = sys.argv[1:]
+folder, question = sys.argv[1:3]
 tokenizer = AutoTokenizer.from_pretrained(folder)
 model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True, dtype="float32")
 chat = [{"role": "user", "content": question}]
@@ -35,7 +37,18 @@ print(json.dumps({name: ids[0, prompt.shape[1] :].tolist() for name, ids in foun
 """
 
 
-def test_the_bundled_model_decodes_through_transformers_alone(nano, tmp_path, capsys) -> None:
+def through_transformers(folder, question, home, *more) -> subprocess.CompletedProcess[str]:
+    environment = {"HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(Path.cwd())}
+    return subprocess.run(
+        [sys.executable, "-c", ALONE, str(folder), question, *more],
+        cwd=home,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_bundled_model_decodes_through_transformers(nano, tmp_path, capsys) -> None:
     folder = tmp_path / "hub" / "nano"
     assert main(["export", "hub", "--model", "sbd-nano", "--out", str(folder), "--json"]) == 0
     assert last_line(capsys) == {
@@ -46,19 +59,20 @@ def test_the_bundled_model_decodes_through_transformers_alone(nano, tmp_path, ca
     for name in ("README.md", "recipe.json"):
         assert (folder / name).read_bytes() == (sbd_core.DEFAULT_CHECKPOINT / name).read_bytes()
     question = "What is 12 + 30?"
-    done = subprocess.run(
-        [sys.executable, "-c", ALONE, str(folder), question],
-        cwd=tmp_path,
-        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    done = through_transformers(folder, question, tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     for strategy, token_ids in found.items():
         config = sbd_core.DecodeConfig(strategy=strategy, max_new_tokens=40)
         assert tuple(token_ids) == sbd_core.generate(nano, question, config).token_ids
     assert len(found) == 2
+
+
+def test_where_the_package_is_missing_a_folder_says_where_it_comes_from(folder, tmp_path) -> None:
+    done = through_transformers(folder, "a", tmp_path, "without")
+    assert done.returncode
+    assert "needs sbd_core: pip install . in a checkout of its repository" in done.stderr
+    assert [path.name for path in (folder / "custom_generate").iterdir()] == ["generate.py"]
 
 
 def test_a_model_without_a_card_gets_one_that_the_hub_reads(folder, tmp_path, capsys) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.cli.measure import with_model
+from sbd_core.cli.measure import IFEVAL, with_defaults
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import EXTRAS
@@ -42,10 +42,12 @@ metric_list:
 """
 
 
-def test_words_without_a_model_get_ours() -> None:
-    assert with_model(["--tasks", "x"]) == ["--tasks", "x", "--model", "sbd"]
-    for words in (["--model=hf"], ["run", "-M", "hf"], ["ls", "tasks"], ["--help"]):
-        assert with_model(words) == words
+def test_words_that_run_a_model_get_ours_and_our_tasks() -> None:
+    ours = ["--include_path", str(IFEVAL)]
+    assert with_defaults(["--tasks", "x"]) == ["--tasks", "x", *ours, "--model", "sbd"]
+    assert with_defaults(["run", "-M", "hf"]) == ["run", "-M", "hf", *ours]
+    for words in (["--include_path=.", "--model=hf"], ["ls", "tasks"], ["--help"]):
+        assert with_defaults(words) == words
 
 
 def test_the_extra_is_named_where_lm_eval_is_missing(monkeypatch, capsys) -> None:
@@ -184,3 +186,30 @@ def test_a_bad_rule_is_one_line(tasks, capsys) -> None:
     words = ["lm-eval", "--tasks", "sbd_choose", "--include_path", str(tasks), "--device", "cpu"]
     assert main([*words, "--model_args", "gamma=-1"]) == 2
     assert "gamma: must be a finite number" in capsys.readouterr().err
+
+
+ASKED = {
+    "prompt": "Answer in two sentences without a comma.",
+    "instruction_id_list": ["punctuation:no_comma", "length_constraints:number_sentences"],
+    "kwargs": [{}, {"relation": "at least", "num_sentences": 2, "num_words": None}],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_ifeval_is_asked_from_a_local_file(tasks, tmp_path, monkeypatch) -> None:
+    from sbd_core.evaluation.requests import check_of
+
+    rows = [{"key": key, **ASKED} for key in (7, 8)]
+    (tmp_path / "ifeval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+    words = ["lm-eval", "--tasks", "ifeval_file", "--device", "cpu", "--log_samples"]
+    words += ["--gen_kwargs", "max_gen_toks=8", "--output_path", str(tmp_path / "out")]
+    assert main([*words, "--model_args", f"pretrained={tasks / 'model'},block_size=4"]) == 0
+    [results] = tmp_path.rglob("results_*.json")
+    [samples] = tmp_path.rglob("samples_*.jsonl")
+    answers = [json.loads(line)["resps"][0][0] for line in samples.read_text().splitlines()]
+    check = check_of(ASKED)
+    found = json.loads(results.read_text())["results"]["ifeval_file"]
+    assert len(answers) == 2
+    assert found["prompt_level_strict_acc,none"] == sum(map(check, answers)) / 2

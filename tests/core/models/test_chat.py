@@ -1,7 +1,8 @@
 """A chat's token ids are those of the whole of it; a template may take little time and memory."""
 
+import copy
 import json
-from types import SimpleNamespace
+from collections.abc import Iterator
 
 import pytest
 from tokenizers import (
@@ -16,10 +17,12 @@ from tokenizers import (
 )
 from transformers import PreTrainedTokenizerFast
 
+import sbd_core
 from sbd_core.errors import ModelError
 from sbd_core.models import chat
-from sbd_core.models.chat import encode_plain, encode_prompt, encode_turn, require_bounded_template
-from tests.core.models.tiny_models import tiny_tokenizer
+from sbd_core.models.chat import LimitedTemplate, encode_plain, encode_prompt, encode_turn
+from sbd_core.models.web_export import export_web
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 TEMPLATE = (
     "{% for m in messages %}<s>{{ m.role }}\n{{ m.content }}</s>\n{% endfor %}"
@@ -205,45 +208,110 @@ def test_the_tokenizer_itself_is_left_as_it_was(tooled) -> None:
     assert tooled.encode("<tool_call>") == tooled.convert_tokens_to_ids(["<tool_call>"])
 
 
-NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
-DOUBLING = (
-    "{% set n = namespace(t='x') %}{% for a in range(60) %}{% set n.t = n.t ~ n.t %}{% endfor %}"
-)
+TYPED = ["say <x> now", "<x>", "a <x>", "<x> a", "What<x>is light?", "  a <x>\n"]
 
 
-HOSTILE = {
-    "loops without end": (NESTED, "takes more than 1 seconds"),
-    "doubling": (DOUBLING, "makes more text, or takes more memory"),
-    "a power": ("{{ 'x' * 10**10 }}", "makes more text, or takes more memory"),
-    "only in a talk": (
-        "{% if messages | length > 1 %}{{ '%999999999d' | format(1) }}{% endif %}",
-        "makes more text",
+@pytest.mark.parametrize("kind", ["prepend", "first", "unigram"])
+@pytest.mark.parametrize("text", TYPED)
+def test_a_typed_control_token_is_encoded_as_if_there_were_no_such_token(kind, text) -> None:
+    """No token more or less: SentencePiece's space before a text is put once, where it belongs."""
+    plain = sentencepiece_kind(kind)
+    tokenizer = copy.deepcopy(plain)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<x>"]})
+    talks = (
+        [("user", text)],
+        [("system", text), ("user", "a"), ("assistant", text), ("user", text)],
+    )
+    for said in talks:
+        found = encode_prompt(tokenizer, said, "it", is_raw=False)
+        assert found == encode_prompt(plain, said, "it", is_raw=False)
+        for answer in (ANSWER, text):
+            expected = encode_turn(plain, said, answer, "it")
+            assert encode_turn(tokenizer, said, answer, "it") == expected
+
+
+THINKING = {
+    # DeepSeek-R1's: of earlier answers, what follows the thought.
+    "drops": "<s>{{ m.content.split('</think>')[-1] if m.role == 'assistant' else m.content }}</s>",
+    # As of many fine-tunes: the answers as they are.
+    "keeps": "<s>{{ m.content }}</s>",
+    "opens": "<s>{{ '<think>\n' if m.role == 'assistant' }}{{ m.content }}</s>",
+    # Qwen3-2507's: the thought and the answer each in its place.
+    "splits": (
+        "<s>{% if m.role == 'assistant' %}<think>\n"
+        "{{ m.content.split('</think>')[0].split('<think>')[-1].strip('\n') }}\n</think>\n\n"
+        "{{ m.content.split('</think>')[-1].lstrip('\n') }}"
+        "{% else %}{{ m.content }}{% endif %}</s>"
     ),
+}
+THOUGHTS = {
+    "<think>\nso\n</think>\n\nyes": "so\n</think>\n\nyes",
+    "<think>so</think>yes": "so</think>yes",
+    "so\n</think>\n\nyes": "so\n</think>\n\nyes",
+    "yes": "\n</think>\n\nyes",
 }
 
 
-def with_template(template: object) -> SimpleNamespace:
-    return SimpleNamespace(chat_template=template, special_tokens_map={"eos_token": "<eos>"})
+@pytest.mark.parametrize("kind", THINKING)
+@pytest.mark.parametrize("answer", THOUGHTS)
+def test_a_thought_that_the_prompt_opens_is_opened_once_and_closed(kind, answer, tooled) -> None:
+    turn = "{% for m in messages %}" + THINKING[kind] + "{% endfor %}"
+    opening = "{% if add_generation_prompt %}<s><think>\n{% endif %}"
+    tooled.chat_template = (turn + opening).replace("</s>", "<eos>").replace("<s>", "<user>")
+    prompt, ids = encode_turn(tooled, [("user", "a")], answer, "it")
+    whole = tooled.decode([*prompt, *ids])
+    assert whole.startswith("<user>a<eos><user><think>\n")
+    learnt = whole.removeprefix("<user>a<eos><user><think>\n").replace("\n", "")
+    assert learnt == THOUGHTS[answer].replace("\n", "") + "<eos>"
+    assert [whole.count(mark) for mark in ("<think>", "</think>")] == [1, 1]
+    assert prompt == encode_prompt(tooled, "a", "it", is_raw=False)[: len(prompt)]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_template_is_refused_by_name(name, monkeypatch) -> None:
-    template, reason = HOSTILE[name]
-    if reason == "takes more than 1 seconds":  # in which the others may not come to their fault
-        monkeypatch.setattr(chat, "CPU_SECONDS", 1)
-        monkeypatch.setitem(chat.REASONS, chat.TOO_LONG, reason)
-    with pytest.raises(ModelError, match=f"^it: its chat template cannot be used: it .*{reason}"):
-        require_bounded_template(with_template(template), "it")
+NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+HOSTILE = {"time": NESTED, "memory": "{{ 'x' * 10**10 }}", "length": "{{ 'x' * 2000000 }}"}
+
+
+@pytest.fixture
+def limited(monkeypatch, tooled) -> Iterator[tuple[PreTrainedTokenizerFast, LimitedTemplate]]:
+    monkeypatch.setattr(chat, "CPU_SECONDS", 1)
+    render = LimitedTemplate(tooled)
+    yield tooled, render
+    render.close()
+
+
+@pytest.mark.parametrize("limit", HOSTILE)
+def test_a_template_that_is_hostile_to_one_text_alone_is_ended_there(limit, limited) -> None:
+    tokenizer, render = limited
+    good = tokenizer.chat_template
+    asked = "{% if 'now' in messages[-1].content %}"
+    tokenizer.chat_template = asked + HOSTILE[limit] + "{% else %}" + good + "{% endif %}"
+    with pytest.raises(ModelError, match=r"^it: its chat template .*: 'it takes more time, more"):
+        encode_prompt(tokenizer, "now", "it", is_raw=False, render=render)
+    plain = encode_prompt(tokenizer, "a prompt", "it", is_raw=False)
+    assert encode_prompt(tokenizer, "a prompt", "it", is_raw=False, render=render) == plain
 
 
 @pytest.mark.parametrize(
-    "template",
-    [
-        None,
-        "{% for m in messages %}{{ m.role }}{{ m.content }}{% endfor %}{{ eos_token }}",
-        "{% if %}",  # broken otherwise: its first use says how
-        "{{ raise_exception('no system') }}",
-    ],
+    "template", ["{% if %}", "{{ raise_exception('no system') }}", "{{ 1 / 0 }}"]
 )
-def test_any_other_template_is_left_to_its_first_use(template) -> None:
-    require_bounded_template(with_template(template), "it")
+def test_a_broken_template_says_so_within_limits_as_without(template, limited) -> None:
+    tokenizer, render = limited
+    tokenizer.chat_template = template
+    said = []
+    for way in (None, render):
+        with pytest.raises(ModelError, match="its chat template cannot be used") as caught:
+            encode_prompt(tokenizer, "a", "it", is_raw=False, render=way)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_whoever_opens_a_stranger_s_model_renders_within_limits(tmp_path) -> None:
+    folder = save_tiny(tmp_path / "model", "llama", tiny_tokenizer())
+    plain, stranger = (
+        sbd_core.load(folder, device="cpu", limits_template=limited) for limited in (False, True)
+    )
+    export_web(None, tmp_path / "web")
+    assert plain.render is None
+    for model in (stranger, sbd_core.load(tmp_path / "web", device="cpu")):
+        assert isinstance(model.render, LimitedTemplate)
+    assert stranger.encode("a prompt", is_raw=False) == plain.encode("a prompt", is_raw=False)

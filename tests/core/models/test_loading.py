@@ -25,13 +25,11 @@ from transformers import (
     AutoTokenizer,
     BartConfig,
     GenerationConfig,
-    Ministral3Config,
-    Ministral3ForCausalLM,
     ViTConfig,
 )
 
 import sbd_core
-from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
+from sbd_core import ArgumentError, DecodeConfig, MissingExtraError, ModelError, generate
 from sbd_core.__main__ import main
 from sbd_core.hf.generation import HONOURED_HERE
 from sbd_core.hf.generation import generate as hf_generate
@@ -40,7 +38,7 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.logits_processors import HONOURED
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.sampling import LogitStatsSpec
-from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_tokenizer
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
 
@@ -125,6 +123,7 @@ DAMAGED = {
     },
     "a vocabulary of 200": (told(vocab_size=200), ""),
     "a size that is text": (told(hidden_size="x"), ""),
+    **{f"{count} layers": (told(num_hidden_layers=count), "1 layer") for count in (-1, 0)},
     "3 heads": (told(num_attention_heads=3), ""),
     **{
         f"block sizes {value}": (told(set_block_decoding=value), "set_block_decoding")
@@ -360,58 +359,56 @@ def hub_here(monkeypatch):
         server.shutdown()
 
 
-def test_a_gated_repository_says_where_to_ask_for_access(hub_here) -> None:
-    assert refused("some/gated-model") == (
-        "model: 'some/gated-model' is gated: ask for access at "
-        "https://huggingface.co/some/gated-model and log in with hf auth login"
-    )
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("some/gated-model", "OSError: You are trying to access a gated repo"),
+        ("some/model", "OSErr"),
+    ],
+)
+def test_what_the_hub_answers_is_said_after_the_name(source, reason, hub_here) -> None:
+    assert refused(source).startswith(f"model: {source!r} cannot be read: {reason}")
 
 
-def test_a_missing_repository_is_said_to_be_missing(hub_here) -> None:
-    assert refused("some/model") == (
-        "model: 'some/model' is no folder here and no repository of the Hub that this login can "
-        "read"
-    )
-
-
-def test_without_a_network_a_hub_id_says_to_name_a_folder() -> None:
-    assert refused("some/model") == (
-        "model: 'some/model' is no folder here and cannot be fetched, as HF_HUB_OFFLINE forbids "
-        "it; unset that or name a folder"
-    )
+def test_an_error_of_transformers_is_the_cause_of_ours() -> None:
+    with pytest.raises(ModelError) as caught:
+        sbd_core.load("some/model", device="cpu")
+    cause = caught.value.__cause__
+    assert isinstance(cause, OSError)
+    assert " ".join(str(cause).split())[:200] in str(caught.value)
 
 
 def test_a_folder_that_is_no_model_says_so(tmp_path) -> None:
     (tmp_path / "notes.txt").write_text("no model")
-    assert "is no model: it holds no config.json" in refused(tmp_path)
+    assert "config.json" in refused(tmp_path)
 
 
 def test_code_of_a_folder_is_refused_and_not_run(tmp_path) -> None:
     auto_map = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
     folder = configured(tmp_path / "own", {"model_type": "own", "auto_map": auto_map})
     (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    assert "brings model code of its own (model_type 'own')" in refused(folder)
+    assert "custom code" in refused(folder)
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_model_type_of_the_future_says_to_upgrade(tmp_path) -> None:
-    said = refused(configured(tmp_path / "new", {"model_type": "llama9"}))
-    assert "does not know: pip install --upgrade transformers" in said
+def test_a_model_type_of_the_future_is_named(tmp_path) -> None:
+    assert "llama9" in refused(configured(tmp_path / "new", {"model_type": "llama9"}))
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule"),
-    [(BartConfig, "must be a decoder alone"), (ViTConfig, "must be a causal language model")],
+    ("kind", "rule"), [(BartConfig, "must be a decoder alone"), (ViTConfig, "ViTConfig")]
 )
 def test_what_is_no_decoder_is_refused_by_its_config(kind, rule, tmp_path) -> None:
     kind().save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
     assert rule in refused(tmp_path)
 
 
 def test_an_adapter_without_peft_says_what_to_install(tmp_path, monkeypatch) -> None:
     (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "base"}')
     monkeypatch.setitem(__import__("sys").modules, "peft", None)
-    assert refused(tmp_path).endswith('which is not installed: pip install "sbd-core[lora]"')
+    with pytest.raises(MissingExtraError, match=r'pip install "sbd-core\[lora\]"'):
+        sbd_core.load(tmp_path, device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -425,81 +422,6 @@ def test_memory_that_runs_out_is_one_line_with_what_to_change(error, nano, capsy
     ):
         assert main(["generate", "What is 1 + 2?"]) == 2
     assert capsys.readouterr().err.startswith("error: out of memory: ask for a smaller batch size")
-
-
-BLOCK, MASK = 8, 100
-ROPE = {
-    "rope_type": "yarn", "factor": 16.0, "rope_theta": 1e6, "beta_fast": 32.0, "beta_slow": 1.0,
-    "original_max_position_embeddings": 64, "mscale": 1.0, "mscale_all_dim": 1.0,
-    "llama_4_scaling_beta": 0.1,
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def reference():
-    torch.manual_seed(0)
-    config = Ministral3Config(vocab_size=300, head_dim=8, rope_parameters=ROPE, **GROUPED)
-    model = Ministral3ForCausalLM(config).eval()
-    with torch.no_grad():
-        model.lm_head.weight *= 3
-    return model
-
-
-@pytest.fixture(scope="module")
-def nemotron(reference, tmp_path_factory) -> Path:
-    """A folder as on the Hub: a model_type of its own, code that is not run, and other names."""
-    place = tmp_path_factory.mktemp("nemotron")
-    told = reference.config.to_dict()
-    told |= {"model_type": "nemotron_labs_diffusion", "mask_token_id": MASK, "block_size": BLOCK}
-    told |= {"architectures": ["NemotronLabsDiffusionModel"], "dlm_paradigm": "bidirectional"}
-    told["auto_map"] = {"AutoModel": "modeling_nemotron_labs_diffusion.NemotronLabsDiffusionModel"}
-    (place / "config.json").write_text(json.dumps(told))
-    weights = {
-        name.replace("model.", "encoder.", 1).replace("lm_head", "diffusion_head"): weight
-        for name, weight in reference.state_dict().items()
-    }
-    save_file(weights, place / "model.safetensors", {"format": "pt"})
-    tokenizer = tiny_tokenizer()
-    tokenizer.mask_token = None
-    tokenizer.save_pretrained(place)
-    return place
-
-
-@torch.no_grad()
-def test_it_is_read_with_its_mask_and_its_block(nemotron, reference) -> None:
-    model = sbd_core.load(nemotron, device="cpu")
-    assert (model.mask_token_id, model.block_range) == (MASK, (BLOCK, BLOCK))
-    ids = torch.tensor([[10, 20, 30, 40]])
-    torch.testing.assert_close(model.model(ids).logits, reference(ids).logits)
-
-
-@torch.no_grad()
-def test_a_block_is_read_as_their_causal_context_reads_it(nemotron, reference) -> None:
-    """The past causally, then a forward pass over the block alone, which sees it and itself."""
-    prompt, block = [10, 20, 30, 40, 50], [60, *[MASK] * (BLOCK - 1)]
-    past = reference(torch.tensor([prompt]), use_cache=True).past_key_values
-    every = torch.ones((1, 1, BLOCK, len(prompt) + BLOCK), dtype=torch.bool)
-    expected = reference(
-        torch.tensor([block]), past_key_values=past, attention_mask=every,
-        position_ids=torch.arange(len(prompt), len(prompt) + BLOCK)[None],
-    ).logits[0]  # fmt: skip
-    model = sbd_core.load(nemotron, device="cpu")
-    cache = model.new_cache()
-    model.forward(cache, prompt, (), 1)
-    torch.testing.assert_close(model.forward(cache, (), block, 0), expected, atol=1e-4, rtol=1e-4)
-
-
-def test_it_decodes_by_every_strategy(nemotron) -> None:
-    model = sbd_core.load(nemotron, device="cpu")
-    config = DecodeConfig(max_new_tokens=20, block_size=BLOCK)
-    by_blocks = generate(model, [10, 20, 30], config)
-    assert 0 < by_blocks.num_tokens <= 20
-    assert MASK not in by_blocks.token_ids
-    exact = [
-        generate(model, [10, 20, 30], replace(config, strategy=name)).token_ids
-        for name in ("verify", "ntp")
-    ]
-    assert exact[0] == exact[1]
 
 
 QUESTION = "Tara has 49 pencils."
@@ -564,11 +486,11 @@ def without_a_shard(folder: Path) -> None:
 BROUGHT = {
     "DeepSpeed 0.19.8, ZeRO-3 not gathered": (
         with_parts(weight=lambda _: torch.empty(0)),
-        f"has nothing in {PART}.weight: it was saved in parts, as by DeepSpeed ZeRO-3",
+        f"size mismatch for {PART}.weight|mismatch",
     ),
     "mergekit 0.1.5, tokenizer_source: union, beside a config copied by hand": (
         lambda folder: edit(folder / "config.json", vocab_size=512),
-        r"lm_head.weight is \(285, 32\) and by its config \(512, 32\)",
+        "mismatch",
     ),
     **{
         f"state_dict() of a wrapped model, {name}": (
@@ -596,19 +518,15 @@ BROUGHT = {
     ),
     "unsloth's bnb-4bit": (
         quantised(quant_method="bitsandbytes", load_in_4bit=True, bnb_4bit_quant_type="nf4"),
-        "is quantised by bitsandbytes",
+        "is quantised, and weights",
     ),
     "GPTQModel 7.7.0": (
         quantised(quant_method="gptq", bits=4, group_size=128),
-        "is quantised by gptq",
+        "is quantised, and weights",
     ),
     "AutoAWQ 0.2.9": (
         quantised(quant_method="awq", zero_point=True, group_size=128, bits=4, version="gemm"),
-        "is quantised by awq",
-    ),
-    "transformers 5.23.0, save_pretrained() on a full disk": (
-        lambda folder: (folder / "generation_config.json").write_text('{"eos_token_id": [1,'),
-        "has a damaged generation_config.json",
+        "is quantised, and weights",
     ),
 }
 
@@ -638,7 +556,7 @@ def test_every_command_says_so_and_writes_nothing(folder, capsys) -> None:
         assert main(line) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1, said
-        assert "and by its config (512, 32)" in said
+        assert "cannot be read: " in said
         assert not out.exists()
 
 

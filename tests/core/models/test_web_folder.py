@@ -1,9 +1,11 @@
 """export web: the parts, rules and graph that a browser reads are the model that Python decodes."""
 
 import json
+import math
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from sbd_core.models.web_folder import (
     keep_export,
     open_web,
     read_web,
+    tensors_of,
 )
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
@@ -188,7 +191,7 @@ longer = edit(lambda told: told["tensors"]["model.norm.weight"].update(bytes=10*
         (garble, "has a damaged manifest.json"),
         (newer, "was exported for format 2, and this version reads 1: install the version"),
         (renamed, "has a manifest that was altered"),
-        (outside, "lacks '../x'"),
+        (outside, "has a damaged manifest.json (a file's name must be letters, digits, dots"),
         (longer, "has a damaged manifest.json"),
     ],
 )
@@ -202,6 +205,71 @@ def test_a_damaged_folder_is_refused_by_what_is_wrong(nano_folder, tmp_path, dam
     assert str(caught.value).count("\n") == 0
     assert main(["generate", "hello", "--model", str(folder)]) == 2
     assert words.split(":")[0] in capsys.readouterr().err
+
+
+JUNK: tuple[Any, ...] = (None, "../../x", -1, 10**15, 1.5, True, [], {"a": 1})
+READ_BY_BROWSERS = {"version", "dtype", "config", "graphs"}
+"""Entries of which Python reads little, which other tests hold to."""
+
+
+def places(told: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of a manifest's entries; of long lists those of the first and the last."""
+    items = [*(told.items() if isinstance(told, dict) else enumerate(told))]
+    for key, value in items if len(items) < 14 else (items[0], items[-1]):
+        yield (*place, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*place, key))
+
+
+def test_a_wrong_manifest_is_one_sentence_or_reads_as_the_right_one(adapted_folder, tmp_path):
+    folder = Path(shutil.copytree(adapted_folder, tmp_path / "web"))
+    right = open_web(folder)
+    told = json.loads(json.dumps(right.manifest))
+    weights = {name: each.data for name, each in tensors_of(right).items()}
+    refusals = []
+    for *way, last in [*places(told)]:
+        if way and way[0] in READ_BY_BROWSERS:
+            continue
+        entry = reduce(lambda value, key: value[key], way, told)
+        before = entry[last]
+        for wrong in JUNK:
+            entry[last] = wrong
+            told["digest"] = digest_of(told)
+            (folder / WEB_MANIFEST).write_text(json.dumps(told))
+            try:
+                web = open_web(folder, reads_all=False)
+            except ModelError as error:
+                refusals.append(str(error))
+                continue
+            assert web.names == right.names
+            assert {name: each.data for name, each in tensors_of(web).items()} == weights
+        entry[last] = before
+    assert len(refusals) > 250
+    assert not [words for words in refusals if "\n" in words]
+
+
+def test_every_tensor_is_there_and_of_its_shape(adapted_folder, tmp_path) -> None:
+    folder = Path(shutil.copytree(adapted_folder, tmp_path / "web"))
+    right = open_web(folder).manifest
+    for name, entry in right["tensors"].items():
+        tensors = {key: each for key, each in right["tensors"].items() if key != name}
+        if right["dtype"] == "int8":  # else it is missing
+            tensors[name] = {**entry, "shape": [1, math.prod(entry["shape"])]}
+        told = {**right, "tensors": tensors}
+        (folder / WEB_MANIFEST).write_text(json.dumps({**told, "digest": digest_of(told)}))
+        with pytest.raises(ModelError) as caught:
+            read_web(open_web(folder, reads_all=False))
+        assert str(caught.value).count("\n") == 0
+
+
+def test_a_wrong_adapter_is_one_sentence(adapted_folder, tmp_path) -> None:
+    folder = Path(shutil.copytree(adapted_folder, tmp_path / "web"))
+    right = open_web(folder).manifest
+    for name in ("rank", "block_range", "base", "mask_token_id"):
+        told = {**right, "adapter": {k: v for k, v in right["adapter"].items() if k != name}}
+        (folder / WEB_MANIFEST).write_text(json.dumps({**told, "digest": digest_of(told)}))
+        with pytest.raises(ModelError, match=r"adapter|mask_token_id"):
+            sbd_core.load(folder)
 
 
 def test_what_no_browser_runs_is_refused_in_one_sentence(

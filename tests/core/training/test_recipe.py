@@ -119,6 +119,12 @@ def test_an_assistant_takes_the_tokenizer_of_the_model_it_drafts_for(tmp_path) -
         new_model(replace(recipe, tokenizer=str(tmp_path)))
 
 
+def test_a_folder_of_a_recipes_name_is_no_recipe(tmp_path, monkeypatch) -> None:
+    (tmp_path / "adapter").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert read_recipe("sbd", Path("adapter"), {"data": ("file:a.jsonl",)}).adapter_rank == 32
+
+
 TIMED = replace(TINY, steps=10, decay_steps=4, warmup_steps=2, minutes=1.0, learning_rate=1.0)
 
 

@@ -3,15 +3,16 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from sbd_core.config import DecodeConfig
+from sbd_core.config import MAX_ROWS, DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from tests.ui.doubles import ANSWER, Coming, counted_caches, slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.form import Form, Limits, checked, lane_forms, message_of, settings_of
+from ui.decode.form import USUAL_ROWS, Form, Limits, checked, lane_forms, message_of, settings_of
 from ui.decode.session import (
     LOADING_TEXT,
     NUM_TIMINGS,
@@ -322,3 +323,10 @@ def test_a_run_that_nobody_listens_to_ends():
     with pytest.raises(SetBlockDecodingError, match="nobody listens"):
         list(session.traces([Form("p")], deaf_after(5)))
     assert session.queue.num_ahead(session.queue.join()) == 0
+
+
+def test_the_rows_of_verify_depend_on_what_decodes(monkeypatch):
+    cpu, gpu = (SimpleNamespace(device=name) for name in ("cpu", "cuda:0"))
+    assert [session_module.usual_rows(each) for each in (cpu, gpu)] == [USUAL_ROWS["CPU"], MAX_ROWS]
+    monkeypatch.setattr(session_module, "on_zero_gpu", lambda: True)
+    assert session_module.usual_rows(cpu) == MAX_ROWS

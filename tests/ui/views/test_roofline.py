@@ -1,14 +1,11 @@
 """The Roofline view: the paper's case, a sentence for each bad request, times as measured."""
 
-import csv
 import json
 import math
-from pathlib import Path
 
 import pytest
 
 from sbd_core.cost import forward_cost
-from sbd_core.plots.roofline import BLOCK_SIZES
 from sbd_core.roofline import left_out, pass_time, speedup
 from ui.views.roofline import (
     BUNDLED,
@@ -36,9 +33,6 @@ def note(found: dict, name: str) -> str:
     return next(fact["note"] for fact in found["facts"] if fact["name"] == name)
 
 
-TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
-
-
 def test_the_defaults_are_the_papers_own_case() -> None:
     found = answer({})
     assert found["problems"] == []
@@ -47,11 +41,6 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     ids = [figure["id"] for figure in found["figures"]]
     assert ids == [card["id"] for card in json.loads(WORDS.read_text("utf-8"))]
     json.dumps(found, allow_nan=False)
-
-
-def card(**sent) -> dict:
-    [found] = answer(sent)["cards"]
-    return found
 
 
 @pytest.mark.parametrize("key", models())
@@ -68,30 +57,6 @@ def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch,
     keys = layer.num_heads * layer.num_kv_heads, layer.num_kv_heads * layer.head_size
     differs = f" {hidden} × {keys[0]:,}, not {hidden} × {keys[1]:,}." in said["words"]
     assert (keys[0] != keys[1]) == differs
-    device, shape = devices()["a100-bf16"], models()[key][1]
-    long, short = (pass_time(1, n, batch, "corrected", shape, device).seconds for n in (2**22, 16))
-    assert f"as with 16, corrected {long / short:,.2f} times;" in said["words"]
-    column = BLOCK_SIZES.index(8 if block == 9 else block)
-    heats = {figure["id"]: figure["data"][0] for figure in found["figures"]}
-    for mode, words in (("published", "column goes"), ("corrected", "corrected")):
-        texts = heats[f"slowdown-{mode}"]["text"]
-        assert f"{words} from {texts[0][column]} to {texts[-1][column]}" in said["words"]
-
-
-SOME_BATCHES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 32, 64)
-
-
-def test_published_is_said_of_the_points_that_the_paper_has_and_of_no_other() -> None:
-    with TABLE.open() as file:
-        batches = {int(row["batch_size"]) for row in csv.DictReader(file)}
-    published = {batch for batch in SOME_BATCHES if "published" in card(batch=batch)["title"]}
-    assert published == batches
-    for other in ({"model": "qwen3-8b"}, {"device": "h100-bf16"}):
-        assert card(**other)["title"] == "Slowdown, as the paper counts"
-    for sent in ({}, {"model": "qwen3-8b"}):
-        found = answer(sent)
-        assert "published" not in json.dumps([found["facts"], found["figures"][0]["data"]])
-    assert not any("published" in each["title"] for each in setting()["cards"])
 
 
 @pytest.mark.parametrize("key", devices())

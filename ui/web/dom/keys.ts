@@ -2,6 +2,7 @@
 
 import { elementOf, make } from "./elements.ts";
 import { isLecturing } from "./screen.ts";
+import { storedName } from "./stored_names.ts";
 
 /** A view's actions by name; a key works only in a view that has its action. */
 type KeyActions = Partial<Record<string, unknown>>;
@@ -30,7 +31,7 @@ const KEYS: Readonly<Record<string, string>> = {
 const REMOTE: Readonly<Record<string, string>> = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 
 const LETTERS = /^[a-z?[\]]$/;
-const LETTERS_OFF = "sbd-letters-off";
+const LETTERS_OFF = storedName("letters off");
 const PRESSED = "button, a, summary, [role=tab]";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 

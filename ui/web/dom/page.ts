@@ -1,5 +1,7 @@
 // Parts of the page that many views use: the prompt's box, addresses below the page, and the tab's session storage.
 
+import { storedName } from "./stored_names.ts";
+
 /** Return the prompt's text box; null while it is not on the page. */
 export function promptBox(): HTMLTextAreaElement | null {
   return document.querySelector("#sbd-prompt-box textarea");
@@ -13,7 +15,7 @@ export function pageAddress(path: string) {
 /** Store a text for this tab, so that it outlives a reload; does nothing if the browser refuses. */
 export function storeInTab(key: string, text: string) {
   try {
-    sessionStorage.setItem(key, text);
+    sessionStorage.setItem(storedName(key), text);
   } catch {
     // The browser refuses storage.
   }
@@ -22,7 +24,7 @@ export function storeInTab(key: string, text: string) {
 /** Return a text stored for this tab; null for none. */
 export function readFromTab(key: string) {
   try {
-    return sessionStorage.getItem(key);
+    return sessionStorage.getItem(storedName(key));
   } catch {
     return null;
   }

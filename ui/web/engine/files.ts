@@ -6,8 +6,6 @@ import { EngineError, shown } from "./errors.ts";
 const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
-/** Prefix of the names of the stores, before the model's name and the export's digest. */
-const STORE_PREFIX = "sbd-model-";
 const COMPLETE_NOTE = "whole";
 /** Longest wait for a file that another tab is fetching, as browsers may suspend that tab. */
 const OTHER_TAB_MS = 60_000;
@@ -54,22 +52,26 @@ export class Files {
   /** False once this browser has failed to store a file. */
   canStore = true;
   store: Cache | null = null;
+  storeName = "";
 
   /**
    * @param base address of the model's folder, ending in a slash
+   * @param storePrefix name of the model's stores, before the export's digest
    * @param progress called with the number of bytes read since the last call
    */
   constructor(
     readonly base: string,
+    readonly storePrefix: string,
     readonly progress: (bytes: number) => void,
   ) {}
 
   /** Fetch the manifest, and open the export's store. Raises EngineError. */
   async manifest(): Promise<Manifest> {
     const data = await this.fetchFile(MANIFEST, { cache: "no-cache" });
+    const text = new TextDecoder().decode(data);
     let found: Manifest;
     try {
-      found = JSON.parse(new TextDecoder().decode(data));
+      found = JSON.parse(text);
     } catch {
       throw new EngineError(`${MANIFEST} is not JSON.`);
     }
@@ -81,17 +83,21 @@ export class Files {
         `The model was exported by a newer version: format ${shown(found.format)}, and this page reads ${FORMAT}.`,
       );
     }
-    await this.openStore(found);
+    // A store is named by the digest, which a manifest that was altered must not borrow.
+    if (globalThis.crypto?.subtle && (await digestOf(text)) !== found.digest)
+      throw new EngineError(`${MANIFEST} was altered: its digest is another.`);
+    await this.openStore(found.digest);
     return found;
   }
 
   /** Open the store of this export, and delete the stores of the model's other exports. */
-  async openStore({ name, digest }: Manifest) {
+  async openStore(digest: string) {
     if (!("caches" in globalThis)) return; // missing on a page loaded over plain http
-    const own = `${STORE_PREFIX}${name}-${digest}`;
+    const own = `${this.storePrefix} ${digest}`;
+    this.storeName = own;
     try {
       this.store = await caches.open(own);
-      const old = (await storesOf(name)).filter((each) => each !== own);
+      const old = (await storesOf(this.storePrefix)).filter((each) => each !== own);
       await Promise.all(old.map((each) => caches.delete(each)));
     } catch {
       this.canStore = false;
@@ -109,7 +115,7 @@ export class Files {
     const locks = this.store && globalThis.navigator?.locks;
     if (!locks) return read();
     const signal = AbortSignal.timeout(OTHER_TAB_MS);
-    return locks.request(this.addressOf(name), { signal }, read).catch((error) => {
+    return locks.request(`${this.storeName} ${name}`, { signal }, read).catch((error) => {
       if (error instanceof EngineError) throw error;
       return read();
     });
@@ -184,9 +190,9 @@ export class Files {
 }
 
 /** Find the stores of a model in this browser, and whether one of them has every file. */
-export async function findStores(name: string) {
+export async function findStores(storePrefix: string) {
   try {
-    const stores = await storesOf(name);
+    const stores = await storesOf(storePrefix);
     const marks = stores.map(async (each) => {
       const files = await (await caches.open(each)).keys();
       return files.some(({ url }) => url.endsWith(`/notes/${COMPLETE_NOTE}`));
@@ -198,8 +204,8 @@ export async function findStores(name: string) {
 }
 
 /** Return the names of the stores of all exports of a model. */
-async function storesOf(name: string) {
-  const before = `${STORE_PREFIX}${name}-`;
+async function storesOf(storePrefix: string) {
+  const before = `${storePrefix} `;
   const isOfModel = (each: string) =>
     each.startsWith(before) && /^[0-9a-f]{64}$/.test(each.slice(before.length));
   return (await caches.keys()).filter(isOfModel);
@@ -209,10 +215,42 @@ async function storesOf(name: string) {
 async function mismatchOf(data: Uint8Array<ArrayBuffer>, { size, sha256 }: Promised) {
   if (data.length < size) return `is cut off: it has ${data.length} bytes of ${size}.`;
   if (data.length > size) return `is of another export: it has more than its ${size} bytes.`;
-  if (!globalThis.crypto?.subtle) return "";
+  if (!globalThis.crypto?.subtle || (await hashOf(data)) === sha256) return "";
+  return "was altered, or is of another export: its SHA-256 is another.";
+}
+
+/** Return the SHA-256 of data in hexadecimal. */
+async function hashOf(data: Uint8Array<ArrayBuffer>) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-  const hex = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex === sha256 ? "" : "was altered, or is of another export: its SHA-256 is another.";
+  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * Return the digest of a manifest as digest_of() in sbd_core/models/web_folder.py computes it: of all but its own entry,
+ * with sorted keys, without white space, in ASCII, numbers as they are written.
+ */
+function digestOf(text: string) {
+  // A letter in front tells strings from numbers, which JSON.parse() would round.
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? `"s${token.slice(1)}` : `"n${token}"`,
+  );
+  const { sdigest, ...told } = JSON.parse(marked);
+  return hashOf(new TextEncoder().encode(canonical(told)));
+}
+
+/** Write a marked value of a manifest; see digestOf(). */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value === "object" && value) {
+    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${entries.map(([key, each]) => `${canonical(key)}:${canonical(each)}`).join()}}`;
+  }
+  if (typeof value !== "string") return JSON.stringify(value);
+  if (value.startsWith("n")) return value.slice(1);
+  return JSON.stringify(value.slice(1)).replace(
+    /[\u007f-\uffff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Decompress a gzip file, unless the host has already done so. Raises EngineError. */

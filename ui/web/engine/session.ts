@@ -4,6 +4,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { median } from "../core/numbers.ts";
+import { randomId } from "../core/random.ts";
 import type { Verdict } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
@@ -121,7 +122,7 @@ export class Session {
   /** Make the forward passes of lanes and send their lines, until all lanes or the turn have ended. */
   async run(about: "decode" | "compare", lanes: Lane[], requestId: string, turn: number) {
     const [main] = lanes;
-    const runId = crypto.randomUUID().slice(0, 8);
+    const runId = randomId(8);
     const wire = new RunLines(runId, this.checkpoint);
     const { prompt, promptIds } = main;
     const settings = lanes.map((lane) => lane.settings);

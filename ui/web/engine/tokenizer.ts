@@ -3,6 +3,7 @@
 
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
+import { randomId } from "../core/random.ts";
 import { EngineError } from "./errors.ts";
 
 /** Matches an added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>. */
@@ -69,7 +70,7 @@ export class Tokenizer {
     const words = prompt.trim();
     const isHeld = this.controls.some((control) => prompt.includes(control));
     // Text that looks like a control token is kept out of the template and encoded separately.
-    const mark = isHeld ? crypto.randomUUID().replaceAll("-", "") : words;
+    const mark = isHeld ? randomId(32) : words;
     const text = this.rendered(prompt.replace(words, () => mark));
     if (!text.includes(mark)) {
       throw new EngineError("The model’s chat template leaves out what the user says.");

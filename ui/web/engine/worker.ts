@@ -13,10 +13,11 @@ import { type Form, type News, RunLines, Session } from "./session.ts";
 export { decompress, Files, openExport, RunLines, Runtime, readSettings, Session, stream };
 
 /**
- * An exported model. base: address of its folder, ending in a slash. engine: the only engine to use; "webgpu" then
- * also accepts a GPU that is emulated on the processor.
+ * An exported model. base: address of its folder, ending in a slash. storePrefix: name of its stores in this
+ * browser, before the export's digest. engine: the only engine to use; "webgpu" then also accepts a GPU that is
+ * emulated on the processor.
  */
-export type Source = { name: string; base: string; engine?: Engine };
+export type Source = { name: string; base: string; storePrefix: string; engine?: Engine };
 /** A visitor's job. */
 export type Job =
   | { kind: "decode" | "time"; form: Form }
@@ -98,8 +99,8 @@ async function openChecked(manifest: Manifest, files: Files, gpu: Gpu | null) {
 }
 
 /** Load a model, and tell the page. */
-async function load({ base, engine }: Source) {
-  const files = new Files(base, (bytes) => post({ kind: "progress", bytes }));
+async function load({ base, storePrefix, engine }: Source) {
+  const files = new Files(base, storePrefix, (bytes) => post({ kind: "progress", bytes }));
   const manifest = await files.manifest();
   const isLarge = Number(manifest.graphs.webgpu?.bytes) > LEAST_GPU_BYTES;
   const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");

@@ -43,7 +43,7 @@ export async function openFolder(folder, numThreads = 1) {
   const fetched = globalThis.fetch;
   globalThis.fetch = fetchFile;
   try {
-    const files = new engine.Files(`${pathToFileURL(folder).href}/`, () => {});
+    const files = new engine.Files(`${pathToFileURL(folder).href}/`, "", () => {});
     return await engine.openExport(runtime, await files.manifest(), files);
   } finally {
     globalThis.fetch = fetched;

@@ -1,6 +1,7 @@
 // What the engine refuses, each with its sentence: broken files, a silent host, a worker that dies.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { afterEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { decompress, Files } from "../../engine/files.ts";
@@ -15,6 +16,7 @@ const BASE = "https://models.example/m/";
 const DATA = Uint8Array.of(1, 2, 3, 4);
 const DIGEST = Buffer.from(await crypto.subtle.digest("SHA-256", DATA)).toString("hex");
 const PROMISED = { size: 4, sha256: DIGEST };
+const STORES = "sbd /a/ model m";
 
 afterEach(() => {
   for (const name of NAMES) {
@@ -26,7 +28,7 @@ afterEach(() => {
 /** @param data that every address answers with; null: status 404 */
 function answerWith(data: Uint8Array<ArrayBuffer> | null) {
   globals.fetch = async () => new Response(data, { status: data ? 200 : 404 });
-  return new Files(BASE, () => {});
+  return new Files(BASE, STORES, () => {});
 }
 
 function manifestOf(manifest: object) {
@@ -57,7 +59,10 @@ test("a file that has no end is given up once it is longer than was promised", a
     },
   });
   globals.fetch = async () => new Response(body);
-  await assert.rejects(new Files(BASE, () => {}).read("a.bin", PROMISED), /of another export/);
+  await assert.rejects(
+    new Files(BASE, STORES, () => {}).read("a.bin", PROMISED),
+    /of another export/,
+  );
   assert.ok(isCancelled);
 });
 
@@ -66,7 +71,7 @@ test("a host that does not answer, or stops in the middle, is said", async () =>
   globals.fetch = async () => {
     throw new TypeError("Failed to fetch");
   };
-  await assert.rejects(new Files(BASE, () => {}).manifest(), sentence);
+  await assert.rejects(new Files(BASE, STORES, () => {}).manifest(), sentence);
   let numPulled = 0;
   const body = new ReadableStream({
     pull: (controller) => {
@@ -76,7 +81,7 @@ test("a host that does not answer, or stops in the middle, is said", async () =>
     },
   });
   globals.fetch = async () => new Response(body);
-  await assert.rejects(new Files(BASE, () => {}).read("a.bin", PROMISED), sentence);
+  await assert.rejects(new Files(BASE, STORES, () => {}).read("a.bin", PROMISED), sentence);
 });
 
 test("a manifest of a newer version, of something else or of no JSON is a sentence", async () => {
@@ -94,7 +99,7 @@ test("a manifest of a newer version, of something else or of no JSON is a senten
 
 test("a name outside the folder is not fetched", async () => {
   globals.fetch = async () => assert.fail("was fetched");
-  const files = new Files(BASE, () => {});
+  const files = new Files(BASE, STORES, () => {});
   await assert.rejects(files.read("../secret", PROMISED), /names a file outside the folder/);
 });
 
@@ -125,26 +130,68 @@ class Storage {
   }
 }
 
-test("what was fetched is kept by its digest and not fetched again, if it is whole", async () => {
+/** A manifest as Python writes it, and as its digest is made of it. */
+const WRITTEN =
+  '{"tiny": 1e-05, "one": 1.0, "name": "\\u00fc \\ud83d\\ude42\\u007f\\n", "format": 1, "none": [null, []]}';
+const CANONICAL =
+  '{"format":1,"name":"\\u00fc \\ud83d\\ude42\\u007f\\n","none":[null,[]],"one":1.0,"tiny":1e-05}';
+const MANIFEST_DIGEST = createHash("sha256").update(CANONICAL).digest("hex");
+
+/** Open a manifest with its digest. */
+async function openManifest(
+  storePrefix: string,
+  hear: (count: number) => void = () => {},
+  written = WRITTEN,
+) {
+  globals.fetch = async () =>
+    new Response(`${written.slice(0, -1)}, "digest": "${MANIFEST_DIGEST}"}`);
+  const files = new Files(BASE, storePrefix, hear);
+  await files.manifest();
+  return files;
+}
+
+test("a manifest that borrows a digest is refused before a store is opened", async () => {
+  globals.caches = new Storage();
+  await openManifest(STORES);
+  globals.caches = { open: () => assert.fail("was opened") };
+  const borrowed = WRITTEN.replace("1e-05", "2e-05");
+  const sentence = /^Error: manifest\.json was altered: its digest is another\.$/;
+  await assert.rejects(openManifest(STORES, undefined, borrowed), sentence);
+});
+
+test("what was fetched is kept by its digest and not fetched again, if it is whole", async (t) => {
+  const locked: string[] = [];
+  const request = async (name: string, _: object, act: () => Promise<unknown>) => {
+    locked.push(name);
+    return act();
+  };
+  const own = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+  t.after(() => {
+    if (own) Object.defineProperty(globalThis, "navigator", own);
+    else Reflect.deleteProperty(globalThis, "navigator");
+  });
+  Object.defineProperty(globalThis, "navigator", {
+    configurable: true,
+    value: { locks: { request } },
+  });
   const storage = new Storage();
   globals.caches = storage;
-  const manifest = { format: 1, name: "m", digest: "b".repeat(64) };
-  await storage.open(`sbd-model-m-${"a".repeat(64)}`);
-  await storage.open(`sbd-model-m-large-${"a".repeat(64)}`);
-  await storage.open("sbd-page");
+  const others = [
+    "sbd /a/ model m large",
+    "sbd /a/ model https://other.example/m/",
+    "sbd /b/ model m",
+  ].map((name) => `${name} ${"a".repeat(64)}`);
+  for (const name of [`${STORES} ${"a".repeat(64)}`, ...others, "sbd /a/ page"])
+    await storage.open(name);
   const bytes: number[] = [];
-  const open = async () => {
-    globals.fetch = async () => Response.json(manifest);
-    const files = new Files(BASE, (count) => bytes.push(count));
-    await files.manifest();
-    return files;
-  };
+  const open = () => openManifest(STORES, (count) => bytes.push(count));
   const first = await open();
   globals.fetch = async () => new Response(DATA);
   await first.read("a.bin", PROMISED);
-  const kept = `sbd-model-m-${manifest.digest}`;
-  const others = [`sbd-model-m-large-${"a".repeat(64)}`, "sbd-page"];
-  assert.deepEqual(await storage.keys(), [...others, kept], "older exports of it alone are gone");
+  const kept = `${STORES} ${MANIFEST_DIGEST}`;
+  assert.deepEqual(locked, [`${kept} a.bin`]);
+  const left = [...others, "sbd /a/ page", kept];
+  assert.deepEqual(await storage.keys(), left, "older exports of it alone are gone");
   const again = await open();
   globals.fetch = async () => assert.fail("was fetched again");
   bytes.length = 0;
@@ -168,7 +215,10 @@ test("without WebAssembly there is a sentence", () => {
   assert.throws(checkWebAssembly, /^Error: This browser has no WebAssembly/);
 });
 
-const PLACE = { script: "engine.js", source: { name: "m", base: BASE } };
+const PLACE = {
+  script: "engine.js",
+  source: { name: "m", base: BASE, storePrefix: STORES },
+};
 
 test("a worker that is blocked, or dies on its way, is a sentence", async () => {
   globals.Worker = class {

@@ -1,6 +1,5 @@
 """evaluate --requests: every way to answer, loops counted apart, the checks of IFEval."""
 
-import gzip
 import json
 import random
 from dataclasses import replace
@@ -10,22 +9,16 @@ import pytest
 from sbd_core import ArgumentError, DecodeConfig, generate, load
 from sbd_core.__main__ import main
 from sbd_core.errors import EXTRAS, MissingExtraError
-from sbd_core.evaluation.open_requests import (
+from sbd_core.evaluation import Answer, Harness
+from sbd_core.evaluation.requests import (
     GAMMAS,
     NTP,
     SOLVERS_WITH_GAMMA,
-    RequestAnswer,
-    RequestSet,
-    answer_requests,
     check_of,
     choose_gammas,
-    clear_journals,
     gamma_configs,
-    measure_requests,
-    num_answers,
     request_configs,
     score_answers,
-    verifiers,
 )
 from sbd_core.files import ASSETS
 from sbd_core.training.train_adapter import is_held_out
@@ -64,15 +57,14 @@ def singer() -> ScriptedModel:
     )
 
 
-def score(model, requests, configs, checks=(), **options):
-    return score_answers(answer_requests(model, requests, configs, **options), checks)
+def answered(model, requests, configs):
+    settings = {name: (model, config) for name, config in configs.items()}
+    return Harness(shows_progress=False).answers(settings, {"asked": requests})["asked"]
 
 
 def test_loops_are_counted_and_left_out_of_every_other_figure() -> None:
     configs = request_configs(DecodeConfig(max_new_tokens=40, block_size=4))
-    answered = []
-    scores = score(singer(), ["?", "!", "?"], configs, advance=answered.append)
-    assert sum(answered) == 3 * len(configs)
+    scores = score_answers(answered(singer(), ["?", "!", "?"], configs))
     assert [score.row for score in scores] == list(configs)
     for each in scores:
         assert (each.num_answers, each.num_loops, each.num_tokens) == (2, 1, 10)
@@ -87,10 +79,10 @@ def test_answers_that_follow_instructions_are_counted_beside_those_of_ntp() -> N
     base = DecodeConfig(max_new_tokens=8, block_size=4)
     configs = {NTP: base, "cut": replace(base, max_new_tokens=2)}
     configs = {row: replace(config, strategy="ntp") for row, config in configs.items()}
-    [alone] = score(singer(), ["?"], {NTP: configs[NTP]})
+    [alone] = score_answers(answered(singer(), ["?"], {NTP: configs[NTP]}))
     assert alone.accuracy is alone.difference is None
     checks = [None, lambda text: "b" in text, lambda text: "c b c" in text]
-    ntp, cut = score(singer(), ["?", "?", "?"], configs, checks)
+    ntp, cut = score_answers(answered(singer(), ["?", "?", "?"], configs), checks)
     assert (ntp.accuracy, ntp.difference, ntp.difference_interval) == (1, 0, 0)
     assert (cut.accuracy, cut.difference) == (0.5, -0.5)
     # Differences of 0 and -1: their deviation is sqrt(1/2), that of their mean 1/2.
@@ -100,12 +92,12 @@ def test_answers_that_follow_instructions_are_counted_beside_those_of_ntp() -> N
 def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None:
     """More tokens come at once at the larger gammas, and too many are wrong at the largest."""
 
-    def answer(num_agreed: int, num_forwards: int) -> RequestAnswer:
-        return RequestAnswer("b c", [3] * 100, num_forwards, 1.0, 100, num_agreed)
+    def answer(num_agreed: int, num_forwards: int) -> Answer:
+        return Answer("b c", [3] * 100, num_forwards, 1.0, 100, num_agreed)
 
-    def answers(*figures: tuple[int, int]) -> dict[str, list[RequestAnswer]]:
+    def answers(*figures: tuple[int, int]) -> dict[str, list[Answer]]:
         pairs = zip(
-            gamma_configs(DecodeConfig(), dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS)),
+            gamma_configs(DecodeConfig()),
             figures,
             strict=True,
         )
@@ -119,69 +111,12 @@ def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None
     assert choose_gammas(found) == dict.fromkeys(SOLVERS_WITH_GAMMA, min(GAMMAS))
 
 
-def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
-    class Killed(Exception):
-        pass
-
-    def kill_after(count: int):
-        def advance(number: int) -> None:
-            nonlocal count
-            count -= number
-            if count <= 0:
-                raise Killed
-
-        return advance
-
-    base = DecodeConfig(max_new_tokens=10, block_size=4)
-    sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
-    wanted = measure_requests(singer(), sets, base, for_gammas=["?"])
-    with pytest.raises(Killed):
-        measure_requests(singer(), sets, base, for_gammas=["?"], advance=kill_after(22), **options)
-    [*_, part] = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime)
-    part.write_text(part.read_text()[:-7])  # the kill came while a line was written
-    again, done = singer(), []
-    found = measure_requests(again, sets, base, for_gammas=["?"], advance=done.append, **options)
-    assert sum(done) == num_answers(sets, 1)
-    every = singer()
-    measure_requests(every, sets, base, for_gammas=["?"])
-    assert 0 < len(again.calls) < len(every.calls)
-    strip = lambda scores: [replace(score, tokens_per_second=0) for score in scores]  # noqa: E731
-    assert strip(found.scores["both"]) == strip(wanted.scores["both"])
-    assert found.chosen == wanted.chosen
-    clear_journals(options["out"])
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("name", ["own", "structured"])
 def test_no_training_text_holds_a_request_that_is_measured_on(name) -> None:
     lines = (ASSETS / "requests" / f"{name}.jsonl").read_text("utf-8").splitlines()
     prompts = [json.loads(line)["prompt"] for line in lines]
     assert len(set(prompts)) == len(prompts) > 0
     assert [prompt for prompt in prompts if not is_held_out(prompt)] == []
-
-
-def test_processes_take_each_others_answers(tmp_path) -> None:
-    base = DecodeConfig(max_new_tokens=10, block_size=4)
-    sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
-    first, second, other = singer(), singer(), []
-    wanted = measure_requests(first, sets, base, **options)
-
-    def look(count: int) -> None:
-        """The second process works in the midst of the first, in an order of its own."""
-        if count and not other:
-            other.append(0)
-            measure_requests(singer(), sets, base, rank=1, **options)
-            other.append(len(list(tmp_path.iterdir())))
-
-    clear_journals(options["out"])
-    found = measure_requests(second, sets, base, advance=look, **options)
-    assert other == [0, 2]
-    assert len(second.calls) < len(first.calls) / 4
-    assert [score.num_forwards for score in found.scores["both"]] == [
-        score.num_forwards for score in wanted.scores["both"]
-    ]
-    clear_journals(options["out"])
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_answers_the_first_requests_of_each_file(
@@ -196,19 +131,18 @@ def test_the_command_answers_the_first_requests_of_each_file(
     assert main([*words, "--json", "--out", str(out)]) == 0
     found = last_line(capsys)
     assert found == json.loads(out.read_text("utf-8"))
-    packed = tmp_path / "scores.answers.jsonl.gz"
-    assert sorted(tmp_path.iterdir()) == sorted((file, other, out, packed))
-    assert found["answers"] == packed.name
-    kept = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
-    assert len(kept) == 3 * (2 + len(SOLVERS_WITH_GAMMA))
+    answers = tmp_path / "scores.answers.jsonl"
+    assert sorted(tmp_path.iterdir()) == sorted((file, other, out, answers))
+    kept = [json.loads(line) for line in answers.read_text("utf-8").splitlines()[1:]]
+    assert len(kept) == len(SOLVERS_WITH_GAMMA) * len(GAMMAS) + 3 * (2 + len(SOLVERS_WITH_GAMMA))
     config = DecodeConfig(strategy="ntp", max_new_tokens=6)
     text = generate(load(tiny_folders["llama"], device="cpu"), "c", config).text
-    assert kept[2 + len(SOLVERS_WITH_GAMMA)] == {
-        "requests": "asked",
-        "number": 1,
-        "row": NTP,
-        "text": text,
-    }
+    [second] = [
+        line
+        for line in kept
+        if (line["task"], line["number"], line["settings"]) == ("asked", 1, NTP)
+    ]
+    assert second["text"] == text
     assert list(found["requests"]) == ["asked", "more"]
     assert (found["gammas_on"], list(found["gammas"])) == ("more", list(SOLVERS_WITH_GAMMA))
     assert len(found["gammas_tried"]) == len(SOLVERS_WITH_GAMMA) * len(GAMMAS)
@@ -242,7 +176,7 @@ def test_bad_requests_are_refused_by_name(tmp_path, capsys) -> None:
         assert main(["evaluate", *words]) == 2
         assert capsys.readouterr().err.startswith(f"error: {argument}: ")
     with pytest.raises(ArgumentError, match=r"^configs: must have the row NTP"):
-        score(singer(), ["?"], {"sbd": DecodeConfig()})
+        score_answers({"sbd": []})
 
 
 ROW = {
@@ -288,6 +222,5 @@ def test_a_verdict_is_the_same_each_time_and_letters_are_those_given() -> None:
 
 def test_instructions_without_verifiers_are_refused_in_one_line(monkeypatch) -> None:
     monkeypatch.setitem(EXTRAS, "lm-eval", ("package_that_nobody_has",))
-    verifiers.cache_clear()
     with pytest.raises(MissingExtraError, match="lm-eval"):
         check_of(ROW)

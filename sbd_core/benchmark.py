@@ -1,0 +1,347 @@
+"""bench(): our strategies beside transformers' generate(), by wall-clock and forward passes.
+
+All methods answer the same prompts of the tasks, greedily, in one process and in turns.
+"""
+
+import copy
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sbd_core.config import DecodeConfig, StrategyName
+from sbd_core.decoding.api import generate
+from sbd_core.environment import environment
+from sbd_core.errors import require_integer
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.solvers import EntropyBound
+from sbd_core.tasks import TASKS, Example, held_out, task
+
+GENERATE = "transformers generate()"
+LOOK_UP_TOKENS = 10
+GAMMAS = (0.1, 0.35)
+QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
+CACHE_LENGTHS = (64, 256, 512, 896)
+NUM_RUNS, NUM_WARM_UPS = 15, 3
+LOADED_CORES = 0.1
+"""Cores kept busy by other processes from which times are marked as not clean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of one method to one prompt.
+
+    num_forwards: number of forward passes, prefill included.
+    num_rows: rows (input positions) of all forward passes after the prefill; None if unknown.
+    """
+
+    token_ids: tuple[int, ...]
+    num_forwards: int
+    num_rows: int | None = None
+
+
+Method = Callable[[Sequence[int]], Answer]
+"""Answers the token ids of a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """The timing of one method on one prompt.
+
+    is_equal: whether the answer has the same tokens as the baseline's answer.
+    is_right: whether the answer passes the task's check.
+    """
+
+    answer: Answer
+    seconds: float
+    is_equal: bool
+    is_right: bool
+
+    @property
+    def rate(self) -> float:
+        """Tokens per second."""
+        return len(self.answer.token_ids) / self.seconds
+
+
+def bench(
+    model: HuggingFaceModel,
+    *,
+    limit: int = 50,
+    rounds: int = 1,
+    max_new_tokens: int = 128,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Time all methods on the first `limit` held-out prompts of each task; returns JSON data.
+
+    rounds: number of runs per prompt, of which the fastest counts.
+    seed: chooses the prompts.
+    The data describes the model and the machine, and has these keys:
+    rows: {method name: result of row()}; the baseline, transformers' generate(), comes first.
+    forwards, other_load: results of the functions of these names.
+    Raises ArgumentError.
+    """
+    from tqdm import tqdm
+
+    counts = {"limit": limit, "rounds": rounds, "max_new_tokens": max_new_tokens}
+    for name, value in counts.items():
+        require_integer(name, value, 1)
+    methods = {**by_transformers(model, max_new_tokens), **by_engine(model, max_new_tokens)}
+    examples = [each for name in TASKS for each in held_out(name, limit, seed)]
+    with other_load() as load_of_others:
+        timed = time_methods(methods, model, tqdm(examples, unit="prompt"), rounds)
+        rows = {name: row(timed[name], timed[GENERATE], examples) for name in methods}
+        times = forwards(model)
+    return {
+        "model": model.name,
+        "device": model.device,
+        "dtype": model.dtype,
+        "runs_on": model.runs_on,
+        "rows": rows,
+        "forwards": times,
+        "other_load": load_of_others,
+        "circumstances": environment(model.folder),
+    }
+
+
+def by_engine(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, Method]:
+    """Make a method of each of our strategies that the model was trained for; NTP needs none."""
+
+    def method(strategy: StrategyName, block_size: int = 16, gamma: float = 0.1) -> Method:
+        config = DecodeConfig(
+            strategy=strategy,
+            solver=EntropyBound(gamma=gamma),
+            block_size=block_size,
+            max_new_tokens=max_new_tokens,
+            top_k_recorded=0,
+        )
+
+        def answer(prompt: Sequence[int]) -> Answer:
+            trace = generate(model, prompt, config)
+            costs = trace.costs
+            num_rows = None if costs is None else sum(cost.rows for cost in costs[1:])
+            return Answer(trace.token_ids, trace.num_forwards, num_rows)
+
+        return answer
+
+    methods = {"ntp": method("ntp")}
+    if model.mask_token_id is None or model.block_range is None:
+        return methods
+    low, high = model.block_range
+    for gamma in GAMMAS:
+        methods[f"sbd, gamma {gamma}, k={high}"] = method("sbd", high, gamma)
+    size = high if model.adapter is None else max(low, high // 4)
+    methods[f"verify, k={size}"] = method("verify", size)
+    return methods
+
+
+def by_transformers(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, Method]:
+    """Make the methods of transformers' generate(): plain, and with prompt look-up."""
+    own = model.model
+    if not all(parameter.is_contiguous() for parameter in own.parameters()):
+        # Our fused forward pass changes the layout of weights, which would slow generate() down.
+        own = copy.deepcopy(own)
+        for parameter in own.parameters():
+            parameter.data = parameter.data.contiguous()
+    options: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
+    if model.mask_token_id is not None:
+        options["suppress_tokens"] = [model.mask_token_id]  # as ours does
+
+    def answer(prompt: Sequence[int], **more: Any) -> Answer:
+        ids = torch.tensor([list(prompt)], device=own.device)
+        passes: list[None] = []
+        handle = own.register_forward_pre_hook(lambda *_: passes.append(None))
+        try:
+            with torch.inference_mode():
+                output = own.generate(ids, attention_mask=torch.ones_like(ids), **options, **more)
+        finally:
+            handle.remove()
+        return Answer(tuple(output[0, len(prompt) :].tolist()), len(passes))
+
+    look_up = partial(answer, prompt_lookup_num_tokens=LOOK_UP_TOKENS)
+    return {GENERATE: answer, f"{GENERATE}, prompt look-up": look_up}
+
+
+def time_methods(
+    methods: Mapping[str, Method],
+    model: HuggingFaceModel,
+    examples: Sequence[Example],
+    num_rounds: int,
+) -> dict[str, list[Timed]]:
+    """Time every method on every example's prompt; returns {method name: one Timed per example}.
+
+    methods: the first one is the baseline, with whose answers all answers are compared.
+    Each round shuffles the methods, as the caches that a method leaves slow the next method.
+    """
+    timed: dict[str, list[Timed]] = {name: [] for name in methods}
+    for index, example in enumerate(examples):
+        prompt = model.encode(example.prompt, is_raw=False)
+        if not index:
+            for method in methods.values():
+                method(prompt)
+        best: dict[str, float] = {}
+        answers: dict[str, Answer] = {}
+        for turn in range(num_rounds):
+            order = random.Random(f"{turn} {example.prompt}")
+            for name in order.sample(list(methods), len(methods)):
+                began = time.perf_counter()
+                answers[name] = methods[name](prompt)
+                seconds = time.perf_counter() - began
+                best[name] = min(seconds, best.get(name, seconds))
+        baseline = answers[next(iter(methods))].token_ids
+        for name, answer in answers.items():
+            is_right = task(example.task).check(example, model.decode(answer.token_ids))
+            timed[name].append(Timed(answer, best[name], answer.token_ids == baseline, is_right))
+    return timed
+
+
+def row(
+    timed: Sequence[Timed], baseline: Sequence[Timed], examples: Sequence[Example]
+) -> dict[str, Any]:
+    """Sum up one method's timings: in total, and by task in a dict under the key "families".
+
+    The figures are the method's rates, their ratios to the baseline's rates, and counts of answers.
+    timed, baseline: timings of the method and of the baseline, one for each of `examples`.
+    """
+    by_task: dict[str, list[tuple[Timed, Timed]]] = {}
+    for example, one, base in zip(examples, timed, baseline, strict=True):
+        by_task.setdefault(example.task, []).append((one, base))
+    cells: dict[str, dict[str, Any]] = {
+        name: {
+            "tokens_per_second": median_and_quartiles([one.rate for one, _ in pairs]),
+            "ratio": median_and_quartiles([one.rate / base.rate for one, base in pairs]),
+            "num_prompts": len(pairs),
+            "num_equal_to_baseline": sum(one.is_equal for one, _ in pairs),
+        }
+        for name, pairs in by_task.items()
+    }
+    answers = [one.answer for one in timed]
+    num_forwards = sum(answer.num_forwards for answer in answers)
+    known_rows = [answer.num_rows for answer in answers if answer.num_rows is not None]
+    num_later = num_forwards - len(answers)
+    return {
+        "tokens_per_second": round(statistics.median(one.rate for one in timed), 2),
+        "mean_ratio": round(statistics.mean(c["ratio"]["median"] for c in cells.values()), 3),
+        "tokens_per_forward": round(sum(len(a.token_ids) for a in answers) / num_forwards, 4),
+        "rows_per_forward": round(sum(known_rows) / max(num_later, 1), 2) if known_rows else None,
+        "num_prompts": len(timed),
+        "num_right": sum(one.is_right for one in timed),
+        "num_equal_to_baseline": sum(one.is_equal for one in timed),
+        "families": cells,
+    }
+
+
+def median_and_quartiles(values: Sequence[float]) -> dict[str, float]:
+    """Return {"median", "low", "high"}: the median of the values and their quartiles."""
+    low, middle, high = (
+        statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * [*values]
+    )
+    return {"median": round(middle, 3), "low": round(low, 3), "high": round(high, 3)}
+
+
+def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float]]]:
+    """Time forward passes over blocks of several sizes, after caches of several lengths.
+
+    Returns {cache length: {block size: {"milliseconds", "slowdown"}}}: the median of NUM_RUNS
+    passes, and that time divided by the time of block size 1.
+    """
+    times: dict[str, dict[str, dict[str, float]]] = {}
+    for cached in CACHE_LENGTHS:
+        if model.max_positions and cached + QUERY_LENGTHS[-1] > model.max_positions:
+            continue
+        seconds = {}
+        for queries in QUERY_LENGTHS:
+            cache = model.new_cache()
+            model.forward(cache, [0] * cached, (), 1)
+            read = partial(model.forward, cache, (), [0] * queries, 0)
+            seconds[queries] = median_seconds(read, model.device)
+        times[str(cached)] = {
+            str(queries): {
+                "milliseconds": round(1000 * each, 4),
+                "slowdown": round(each / seconds[1], 3),
+            }
+            for queries, each in seconds.items()
+        }
+    return times
+
+
+def median_seconds(call: Callable[[], object], device: str) -> float:
+    """Median seconds of NUM_RUNS calls, which follow NUM_WARM_UPS calls that are not counted."""
+    seconds = []
+    for _ in range(NUM_WARM_UPS + NUM_RUNS):
+        began = time.perf_counter()
+        call()
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds[NUM_WARM_UPS:])
+
+
+@contextmanager
+def other_load() -> Iterator[dict[str, float]]:
+    """Yield a dict. After `with`, "cores" in it is the cores that other processes used (Linux)."""
+    load: dict[str, float] = {}
+    busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
+    yield load
+    elapsed = time.perf_counter() - began
+    if busy is not None:
+        others = (_busy_seconds() or 0.0) - busy - (time.process_time() - own)
+        load["cores"] = round(max(0.0, others) / elapsed, 3)
+
+
+def _busy_seconds() -> float | None:
+    """Busy seconds since boot, summed over all cores; None if unknown."""
+    path = Path("/proc/stat")
+    if not path.is_file():
+        return None
+    user, nice, system, _, _, irq, soft, *_ = map(int, path.read_text().split()[1:9])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def as_text(result: Mapping[str, Any]) -> str:
+    """Show the methods, the forward passes and the machine's load as text."""
+    rows, ntp = result["rows"], result["rows"]["ntp"]["mean_ratio"]
+    table = [["", "tokens/s", "times generate()", "times ntp", "tokens/forward", "rows/forward"]]
+    table[0] += ["right", "as generate()"]
+    for name, each in rows.items():
+        count = each["num_prompts"]
+        shown = [f"{each['tokens_per_second']:.1f}", f"{each['mean_ratio']:.2f}"]
+        shown += [f"{each['mean_ratio'] / ntp:.2f}", f"{each['tokens_per_forward']:.2f}"]
+        shown.append("" if each["rows_per_forward"] is None else f"{each['rows_per_forward']:.1f}")
+        counts = [f"{each[key]}/{count}" for key in ("num_right", "num_equal_to_baseline")]
+        table.append([name, *shown, *counts])
+    lines = _aligned(table)
+    if times := result["forwards"]:
+        lengths = next(iter(times.values()))
+        table = [["milliseconds (slowdown)", *(f"{count} rows" for count in lengths)]]
+        for cached, cells in times.items():
+            shown = [f"{c['milliseconds']:.2f} ({c['slowdown']:.2f})" for c in cells.values()]
+            table.append([f"{cached} cached", *shown])
+        lines += ["", *_aligned(table)]
+    return "\n".join([*lines, "", load_line(result["other_load"])])
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Lay out rows of cells as lines. The first column is aligned left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{head:<{widths[0]}}"
+        + "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
+        for head, *cells in rows
+    ]
+
+
+def load_line(load: Mapping[str, float]) -> str:
+    """Say how many cores other processes kept busy."""
+    if "cores" not in load:
+        return "other load on the machine: not known here"
+    if load["cores"] > LOADED_CORES:
+        return f"warning: other processes kept {load['cores']} cores busy; times are not clean"
+    return f"other processes kept {load['cores']} cores busy"

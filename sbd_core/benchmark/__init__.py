@@ -1,1 +1,0 @@
-"""Compares our strategies with transformers' generate() by wall clock, in one process."""
