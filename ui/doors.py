@@ -251,6 +251,19 @@ class Readers:
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
+        self._awaited: dict[str, bool] = {}
+
+    def wait_for(self, session: str) -> None:
+        """Begin to watch whether the stream of a session or an event is opened."""
+        self._awaited[session] = self.is_read(session)
+
+    def was_read(self, session: str) -> bool:
+        """Whether the stream was open at any time since wait_for()."""
+        return self._awaited.get(session, True)
+
+    def forget(self, session: str) -> None:
+        """End what wait_for() began."""
+        self._awaited.pop(session, None)
 
     def is_read(self, session: str) -> bool:
         """Whether somebody reads the messages of a session, or of an event called by name."""
@@ -259,6 +272,8 @@ class Readers:
     def change(self, session: str, by: int) -> None:
         """Count a stream that was opened (1) or closed (-1)."""
         self._open[session] += by
+        if by > 0 and session in self._awaited:
+            self._awaited[session] = True
         if self._open[session] <= 0:
             del self._open[session]
 
@@ -414,14 +429,15 @@ class Doors:
             sender.num_unread -= 1
             raise
 
+        self.readers.wait_for(known)
+
         async def watch() -> None:
             until = time.monotonic() + SECONDS_UNREAD
-            while not (is_read := self.readers.is_read(known)) and time.monotonic() < until:
+            while not (was_read := self.readers.was_read(known)) and time.monotonic() < until:
                 await asyncio.sleep(0.05)
-                if not self._behind.is_event(known):  # over, and read
-                    break
             sender.num_unread -= 1
-            if not is_read:
+            self.readers.forget(known)
+            if not was_read:
                 await self._behind.drop(known)
 
         task = asyncio.create_task(watch())
@@ -444,6 +460,9 @@ class Doors:
         finally:
             sender.num_streams -= 1
             self.readers.change(session, 0 if is_heartbeat else -1)
+            if READ.fullmatch(scope["path"]):  # nobody reads an event twice
+                await self._behind.drop(session)
+            self._behind.forget()
 
     def _sender(self, scope: Scope) -> Sender:
         """The Sender of the address that sent a request."""

@@ -10,7 +10,7 @@ import { find } from "./dom/elements.ts";
 import { followScheme } from "./dom/screen.ts";
 import { onViewChange, playerOf } from "./dom/views.ts";
 import { mountEngineChoice } from "./engine_choice.ts";
-import { form } from "./form/form.ts";
+import { form, keptPrompt } from "./form/form.ts";
 import { mountStatusLine } from "./form/status.ts";
 import { mountForm, mountPresets, takeModel } from "./form/view.ts";
 import { mountWays } from "./form/ways.ts";
@@ -137,12 +137,13 @@ function begin() {
     if (!keepsSettings) changePrompt();
   }, signal);
 
+  const kept = keptPrompt();
   const [first] = models;
   if (first) form.takeModel(first, false);
   form.set({ prompt: first?.form.prompt });
   chooseByAddress();
   if (isLink()) form.set(formOfAddress());
-  else form.restore();
+  else form.set({ prompt: kept });
   if (server) watchModels();
   onViewChange(() => document.body.setAttribute("data-sbd-ready", ""), signal);
   if (!restoreRun(player)) void followLink(place, compare);

@@ -108,7 +108,9 @@ export class ServerEngine {
     if (!response.ok || !response.body) await asJson(response);
     for await (const { event, data: text } of eventsOf(response.body as ReadableStream, signal)) {
       if (event === "generating") yield JSON.parse(text)[0] as unknown;
-      if (event === "error") throw new Refused(JSON.parse(text)?.error ?? NO_ANSWER);
+      if (event !== "error") continue;
+      const words = JSON.parse(text)?.error; // none where the server itself is ending
+      throw words ? new Refused(words) : new Error("the stream ended");
     }
   }
 }

@@ -189,12 +189,6 @@ class Form {
     this.set(keepsSettings ? {} : { ...best, solver: PAPER_SOLVER });
   }
 
-  /** Put back the prompt that this tab had before a reload. */
-  restore() {
-    const kept = readFromTab(KEPT);
-    if (kept !== null) this.set({ prompt: kept });
-  }
-
   /** The settings in use, each in a few words. */
   get words() {
     const { strategy, solver } = this.values;
@@ -272,6 +266,11 @@ function isPossible(name: string, value: unknown): value is Value {
 /** Return the values with these names. */
 function pick(values: Values, names: string[]) {
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
+}
+
+/** Return the prompt that this tab had before a reload; null for none. Call it before the form is set. */
+export function keptPrompt() {
+  return readFromTab(KEPT);
 }
 
 /** The page's form. */
