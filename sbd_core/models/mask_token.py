@@ -72,10 +72,13 @@ def num_embedding_rows(model: Any) -> int:
 def require_special_rows(model: Any, tokenizer: Any, subject: str) -> None:
     """Raise ModelError if a tokenizer's pad, end or other special token has no embedding.
 
-    The mask token may lack one, as give_mask_token() can add it. subject: begins the message.
+    The mask token may lack one, as give_mask_token() can add it, and so may an unknown token that
+    the tokenizer never writes, as one of bytes knows every text. subject: begins the message.
     """
     num_rows = num_embedding_rows(model)
-    for name in ("pad_token", "eos_token", "bos_token", "unk_token"):
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    writes_unknown = backend is None or getattr(backend.model, "unk_token", None) is not None
+    for name in ("pad_token", "eos_token", "bos_token", *(["unk_token"] if writes_unknown else [])):
         token_id = getattr(tokenizer, f"{name}_id")
         if token_id is not None and token_id >= num_rows:
             text = shown(getattr(tokenizer, name))

@@ -234,6 +234,7 @@ class Loop(ABC):
 class Run(Loop):
     """A run of a recipe by Eq. 14, from a saved state, else from `init`, else from a new model.
 
+    digest: that of the weights of `init`, see digest_of_init().
     seconds: training time so far, the same number in all processes.
     """
 
@@ -244,12 +245,13 @@ class Run(Loop):
         out: Path,
         settings: RunSettings,
         accelerator: Accelerator,
+        digest: str | None,
     ) -> None:
         super().__init__(recipe, out)
         self.accelerator, self.title = accelerator, f"train {recipe.stage}"
         self.is_main, self.is_alone = accelerator.is_main_process, accelerator.num_processes == 1
         self._settings = settings
-        self.inputs["init"] = digest_of_init(init)
+        self.inputs["init"] = digest
         if self.is_main:
             recover(self.state_folder)
         accelerator.wait_for_everyone()
@@ -465,8 +467,9 @@ def train(
         atexit.register(_leave_group)
     settings.require(recipe, accelerator.device)
     _require_apart(init, out)
+    digest = digest_of_init(init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
-        Run(recipe, init, out, settings, accelerator).run(save_every, save_minutes)
+        Run(recipe, init, out, settings, accelerator, digest).run(save_every, save_minutes)
 
 
 def _require_apart(init: Path | None, out: Path) -> None:

@@ -201,8 +201,8 @@ def test_words_argparse_does_not_know_end_with_2(capsys, words) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", sorted({*COMMANDS, "export hub", "export web"} - {"export", "lm-eval"})
-)  # lm-eval shows the help of lm-eval
+    "words", sorted({*COMMANDS, "export hub", "export web"} - {"export", "lm-eval", "serve"})
+)  # lm-eval and serve show the help of lm-eval and vLLM, too
 def test_every_command_explains_itself(capsys, words) -> None:
     with pytest.raises(SystemExit) as caught:
         main([*words.split(), "--help"])
@@ -216,7 +216,7 @@ def test_the_help_of_a_flag_ends_with_its_default(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["evaluate", "--help"])
     said = " ".join(capsys.readouterr().out.split())
-    for words in ("examples per task (100)", "longest answer (256)", "write the results as JSON -"):
+    for words in ("examples per task (100)", "longest answer (256)", "share the work -"):
         assert words in said
 
 

@@ -43,7 +43,6 @@ SITE = ["--out", "site", "--models", "sbd-nano"]
         ("sbd_core", "onnxruntime", GENERATE),
         ("sbd_core", "sbd_core.models.web_export", ["export", "web", "--out", "web"]),
         ("sbd_core", "sbd_core.hf.conversions", ["prepare", "model", "--out", "ready"]),
-        ("sbd_core", "sbd_core.plots.roofline", ["roofline", "--out", "roofline.html"]),
         ("scripts.static_site", "scripts.static_site", SITE),
         ("scripts.static_site", "sbd_core.files", SITE),
         ("scripts.static_site", "sbd_core.models.web_export", SITE),

@@ -115,7 +115,7 @@ def test_drafts_count_the_exact_token_and_the_drafts_before_them() -> None:
     best_first = [-9.0, -9.0, 1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93]
     model.block_logits = lambda tokens, block: [best_first] * len(block)
     model.next_logits = lambda tokens: [-9.0, -9.0, 0, 0, 0, 0, 0, 0, 0, 0.5 * (len(tokens) < 2)]
-    chosen = config("verify", block_size=5, max_new_tokens=8)
+    chosen = config("verify", block_size=5, max_new_tokens=8, max_rows=20_000)
     event = generate(model, [2], chosen).events[0]
     assert event.committed == (9,)
     assert event.draft == (3, 4, 5, 6), "neither 2, the prompt, nor 9, the exact token"

@@ -68,6 +68,7 @@ class Leftmost(Solver):
 
     name = "leftmost"
     title = "Leftmost"
+    ranking = "left"
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         return list(masked[:1])
