@@ -283,11 +283,11 @@ def limited(monkeypatch, tooled) -> Iterator[tuple[PreTrainedTokenizerFast, Limi
 def test_a_template_that_is_hostile_to_one_text_alone_is_ended_there(limit, limited) -> None:
     tokenizer, render = limited
     good = tokenizer.chat_template
+    plain = encode_prompt(tokenizer, "a prompt", "it", is_raw=False)
     asked = "{% if 'now' in messages[-1].content %}"
     tokenizer.chat_template = asked + HOSTILE[limit] + "{% else %}" + good + "{% endif %}"
     with pytest.raises(ModelError, match=r"^it: its chat template .*: 'it takes more time, more"):
         encode_prompt(tokenizer, "now", "it", is_raw=False, render=render)
-    plain = encode_prompt(tokenizer, "a prompt", "it", is_raw=False)
     assert encode_prompt(tokenizer, "a prompt", "it", is_raw=False, render=render) == plain
 
 
