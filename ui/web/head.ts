@@ -69,6 +69,7 @@ export function mountHeader(element: HTMLElement, signal: AbortSignal) {
   }, signal);
   followAddress(signal);
   onModels(drawModel, signal);
+  drawModel();
 }
 
 /** Show a line on the model that decodes. */

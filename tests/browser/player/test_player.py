@@ -146,24 +146,6 @@ def test_a_destroyed_player_hears_no_key(replay):
     assert listeners(replay)["document"] == []  # the window has those of the browser's driver
 
 
-def test_views_that_are_built_again_leave_no_listener_behind(story):
-    bundle = story.evaluate(
-        "() => performance.getEntriesByType('resource').map((entry) => entry.name)"
-        ".find((name) => name.includes('dist/page.js'))"
-    )
-    assert bundle
-    again = """async (bundle) => {
-      const { mount } = await import(bundle);
-      const element = document.querySelector(".sbd-host").parentElement;
-      mount("player", { element, value: "", trigger: () => {} });
-    }"""
-    before = listeners(story)
-    assert len(before["document"]) > 5
-    for _ in range(3):
-        story.evaluate(again, bundle)
-    assert listeners(story) == before
-
-
 GROW = """(number) => {
   const { sbdPlayer: player } = document.querySelector(".sbd-host");
   const [start, ...rest] = player.run.lines;

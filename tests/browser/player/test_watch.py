@@ -11,7 +11,6 @@ from tests.browser.conftest import (
     ONE,
     RUN,
     SHIFTS,
-    advanced,
     begin,
     choose_strategy,
     decode,
@@ -30,9 +29,6 @@ from tests.ui.doubles import ANSWER, slowed, story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-
-PUZZLE = "1000041020400021"
-PROMPT = f"Solve this 4x4 sudoku: {PUZZLE}"
 
 
 def test_opens_on_a_recorded_run_that_plays_by_itself(story):
@@ -221,37 +217,6 @@ def test_presets_fill_the_prompt_and_a_second_press_gives_another(story):
     expect(chip).to_have_attribute("aria-pressed", "false")
     decode(story)
     expect(story.locator(".sbd-prompt")).to_contain_text("Please.")
-
-
-def type_puzzle(page, digits: str):
-    """Type a puzzle cell by cell and hand it in."""
-    if page.locator(".sbd-advanced-switch[aria-expanded=false]").count():
-        advanced(page)
-    summary = page.get_by_text("A sudoku of your own")
-    if not page.get_by_role("button", name="Use it", exact=True).is_visible():
-        summary.click()
-    for cell, digit in enumerate(digits):
-        page.locator(".sbd-puzzle-grid input").nth(cell).fill("" if digit == "0" else digit)
-    expect(page.locator(".sbd-puzzle-news")).to_contain_text("This is not the prompt yet")
-    page.get_by_role("button", name="Use it", exact=True).click()
-
-
-def test_a_puzzle_of_ones_own_is_checked_and_becomes_the_prompt(story):
-    prompt, news = story.get_by_label("Prompt"), story.locator(".sbd-puzzle-news")
-    before = prompt.input_value()
-    type_puzzle(story, "1100000000000000")
-    expect(news).to_contain_text("The puzzle is impossible")
-    type_puzzle(story, "a234000000000000")
-    expect(news).to_contain_text("cells must be 1 to 4")
-    expect(prompt).to_have_value(before)
-    type_puzzle(story, PUZZLE)
-    expect(prompt).to_have_value(PROMPT)
-    expect(news).to_contain_text("press Decode")
-    begin(story)
-    expect(story.locator(".sbd-prompt")).to_have_text(PROMPT)
-    expect(story.locator(".sbd-sudoku")).to_be_visible()
-    prompt.fill("Say something.")
-    expect(news).to_have_text("")
 
 
 def test_a_text_too_long_is_refused_whole_and_stays_in_its_box(story):

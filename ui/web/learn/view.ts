@@ -10,7 +10,6 @@ import { makeTermNote, withTerms } from "../dom/terms.ts";
 import { onViewChange, showView } from "../dom/views.ts";
 import { form } from "../form/form.ts";
 import { doJob } from "../jobs.ts";
-import { isChatChosen } from "../models.ts";
 import { makeSizedBox, setSizedTexts } from "./parts.ts";
 import { makeBoundScene } from "./scenes/bound.ts";
 import { makeCacheScene } from "./scenes/cache.ts";
@@ -333,12 +332,12 @@ const SCENES: MakeScene[] = [
 ];
 
 /**
- * Decode a prompt in the player: with Set Block Decoding, as in the scenes, or with verify if the model takes any
- * prompt, as its adapter was trained to draft.
+ * Decode a prompt in the player: with Set Block Decoding, as in the scenes, or with verify if the page warns of the
+ * paper's solver, as the model's adapter was trained to draft.
  */
 function decodeByBlocks(gamma: number, prompt: string) {
   showView("watch");
-  form.setByHand({ strategy: isChatChosen() ? "verify" : "sbd", gamma, solver: PAPER_SOLVER });
+  form.setByHand({ strategy: form.model?.paper ? "verify" : "sbd", gamma, solver: PAPER_SOLVER });
   form.set({ prompt });
   doJob({ kind: "decode", form: form.request });
 }
