@@ -89,7 +89,7 @@ def test_the_opening_run_can_be_taken_home_and_dropped_on_the_page(story):
 
 DAMAGED = [
     (b"\xff\xfe\x00", "trace: must be JSON"),
-    ('{"format":"x"}', "trace.format: must be"),
+    ('{"format":"x","version":1}', "trace.format: must be"),
     (b"x" * 50_000_000, "big.json must be at most 5.0 MB; got 50.0 MB."),
 ]
 """(a file, start of the sentence that says what is wrong); more in tests/ui/test_trace_files.py."""
