@@ -264,7 +264,7 @@ def test_an_adapter_opens_and_no_browser_decodes_with_its_base_alone(tmp_path) -
 def test_what_is_no_model_is_one_sentence_before_anything_is_served(tmp_path) -> None:
     (tmp_path / "empty").mkdir()
     T5Config().save_pretrained(tmp_path / "t5")
-    for name, words in (("empty", "is no model"), ("t5", "must be a decoder alone")):
+    for name, words in (("empty", "Unrecognized model"), ("t5", "must be a decoder alone")):
         with pytest.raises(ModelError, match=words) as caught:
             model_of(str(tmp_path / name), "auto")
         assert "\n" not in str(caught.value)

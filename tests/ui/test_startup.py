@@ -83,7 +83,7 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
         answer = decoded(f"http://127.0.0.1:{port}", program)
-        assert "'model' has a damaged weights file" in answer
+        assert "'model' cannot be read: SafetensorError" in answer
         assert str(broken_model) not in answer
         assert program.stderr is not None
         said = ""

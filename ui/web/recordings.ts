@@ -25,11 +25,14 @@ export async function chooseRecording(name: string, prompt?: string) {
     const id = `r${Date.now().toString(36)}`;
     playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
     // A prompt that the visitor has changed meanwhile stays.
-    const isKept = prompt !== undefined && form.prompt !== prompt;
-    const follow = () => form.follow(isKept ? { ...settings, prompt: form.prompt } : settings);
+    if (prompt !== undefined && form.prompt !== prompt) {
+      form.follow({ ...settings, prompt: form.prompt });
+      return;
+    }
+    const follow = () => form.follow(settings);
     if (prompt === undefined) follow();
-    else sayFormChanges("Recorded:", follow);
-    if (prompt === undefined) sayStatus(RECORDED_TEXT, false, true);
+    else if (sayFormChanges("Recorded:", follow)) return;
+    sayStatus(RECORDED_TEXT, false, true);
   } catch {
     if (asked === numAsked) sayStatus("This recorded run cannot be reached.", true);
   }

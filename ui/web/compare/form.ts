@@ -58,7 +58,7 @@ class LaneChoice {
     const dial = make("label", "", this.letter, this.field);
     this.help = question(`way ${place}`, "");
     this.root = make("div", "sbd-compare-choice", this.select, dial, this.help);
-    this.select.addEventListener("change", () => this.showSetting());
+    this.select.addEventListener("input", () => this.showSetting());
   }
 
   /** Show the setting of the chosen strategy or solver, with its default value. */

@@ -38,6 +38,7 @@ class CompareView {
       signal,
     );
     player.head.append(differenceLine.root);
+    form.root.addEventListener("input", () => differenceLine.update());
     host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     host.sbdCompare = player;
     if (setting.lines) player.receive(setting.lines);

@@ -20,12 +20,16 @@ export function sayStatus(text: string, isError: boolean = false, isAboutForm: b
   status.say({ text, isError, isAboutForm });
 }
 
-/** Change the form, and say in the status line what has changed. @param cause start of the sentence: "With nano" */
+/**
+ * Change the form, and say in the status line what has changed. Returns whether anything has.
+ * @param cause start of the sentence: "With nano"
+ */
 export function sayFormChanges(cause: string, change: () => void) {
   const before = form.words;
   change();
   const other = form.words.filter((words) => !before.includes(words));
   if (other.length) sayStatus(`${cause} the form now has ${listInWords(other)}.`, false, true);
+  return other.length > 0;
 }
 
 export function mountStatusLine(element: HTMLElement, signal: AbortSignal) {
