@@ -9,7 +9,7 @@ import pytest
 from sbd_core.models.web_folder import digest_of
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, sync_api
-from tests.browser.server.test_saved_runs import is_saved
+from tests.browser.server.test_saved_run import is_saved
 from tests.browser.site.conftest import (
     HERE,
     Counting,

@@ -232,7 +232,7 @@ type RepeatTimes = Pick<Timing, "seconds" | "ntpSeconds"> | null;
 /** Make a run's replay page; rejects if a file cannot be fetched. */
 export async function replayPage(run: Run, timing: RepeatTimes) {
   const styles = constants.replayStyles.map((name) => `../css/${name}.css`);
-  const parts = ["../html/replay.html", "replay.ts", ...styles];
+  const parts = ["../html/replay.html", "replay.js", ...styles];
   const [frame = "", code = "", ...sheets] = await Promise.all(parts.map(read));
   // Functions, because "$&" has a special meaning in a string that replaces another.
   return frame
