@@ -160,7 +160,7 @@ def test_what_decoding_costs_here_is_measured(browser, site):
     told = timed(browser, site, "models/sbd-nano/", is_isolated=True)
     assert (told["model"], told["fewest_rows"]) == ("sbd-nano", 1)
     assert told["engine"].startswith("WebAssembly, threads: ")
-    assert min(told["ms_by_rows"].values()) == told["ms_by_rows"]["1"] > 0
+    assert 0 < told["ms_by_rows"]["1"] < told["ms_by_rows"]["41"]
     assert min(told["tokens_per_second"].values()) > 0
     memory = told["memory_bytes"]
     num_parameters = 5_300_000
