@@ -51,7 +51,9 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     server.server_close()
     page.reload()
     expect(page.get_by_text(HERE)).to_be_visible()
-    expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
+    expect(page.locator(".sbd-news")).to_contain_text(
+        "The page was loaded anew; its last run was kept in your browser."
+    )
     open_sheet(page)
     assert Trace.from_json(saved(page, "Save JSON")[1].decode()).text == online["main"]["text"]
     assert b"What is 12 + 30?" in saved(page, "Save HTML")[1]
@@ -243,7 +245,9 @@ def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends
     assert not page.evaluate("crossOriginIsolated")
     is_saved(page)
     page.reload()
-    expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
+    expect(page.locator(".sbd-news")).to_contain_text(
+        "The page was loaded anew; its last run was kept in your browser."
+    )
     expect(page.get_by_text(HERE)).to_be_visible()
     has_threads(page, server)
     second = decode_here(page, "What is 12 + 30?")
