@@ -10,7 +10,7 @@ import argparse
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice, pairwise, takewhile
 from operator import mul
 from pathlib import Path
 from statistics import fmean
@@ -37,8 +37,9 @@ def calibration_of(traces: Iterable[Trace], before: Calibration) -> Calibration:
             rows = event.masked[1:]
             if not rows:
                 continue
-            num_right = min(len(after.committed) - 1, len(event.draft))
-            reached = rows[: min(num_right + 1, len(event.draft))]
+            pairs = [*zip(event.draft, after.committed, strict=False)]
+            num_right = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            reached = rows[: len(pairs)]
             right += num_right
             likely += sum(row.top_probabilities[0] for row in reached)
             listed += sum(sum(row.top_probabilities[1:]) for row in reached)

@@ -60,7 +60,7 @@ def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
             copy(export.folder / name, out / folder_path_of(export) / name)
     for recording in gallery():
         write(out / "gallery" / f"{recording.name}.json", gallery_json(recording.name))
-    models = [entry_of_export(export, folder_path_of(export)) for export in exports]
+    models = [entry_of_export(export, quote(folder_path_of(export))) for export in exports]
     write(out / "index.html", page_html(models, {}))
     copy(PICTURE, out / PICTURE.name)
     copy(SPACE, out / "README.md")

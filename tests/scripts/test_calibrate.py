@@ -12,7 +12,9 @@ from tests.core.decoding.doubles import chance_model
 
 @pytest.mark.parametrize("agreement", [0.0, 0.5, 1.0])
 def test_a_head_is_trusted_as_often_as_its_checked_tokens_were_right(agreement) -> None:
-    models = [chance_model(seed, agreement=agreement, end_bias=-99.0) for seed in range(4)]
+    models = [
+        chance_model(seed, agreement=agreement, end_bias=-99.0, sharpness=6.0) for seed in range(4)
+    ]
     traces = [generate(model, "abc", CONFIG) for model in models]
     right, likely = 0, 0.0
     for event, after in (pair for trace in traces for pair in pairwise(trace.events)):
@@ -21,7 +23,7 @@ def test_a_head_is_trusted_as_often_as_its_checked_tokens_were_right(agreement) 
             likely += row.top_probabilities[0]
     found = calibration_of(traces, Calibration(rejected=0.7))
     assert found.rejected == 0.7
-    assert found.drafted == pytest.approx(right / likely, abs=0.02)
+    assert found.drafted == pytest.approx(right / likely, abs=0.001)
     assert (found.survival[0] > 0.9) == (agreement == 1)
     assert (found.alternatives == 0) == (agreement == 1)
 

@@ -96,7 +96,7 @@ def test_a_name_is_quoted_in_addresses(export, tmp_path) -> None:
     web = open_web(signed(export, tmp_path / "web", name="a #1% ü"))
     write_site(tmp_path / "site", [web])
     quoted = "models/a%20%231%25%20%C3%BC/"
-    assert f'"base":"{quoted}"'.replace('"', '\\"') in (tmp_path / "site/index.html").read_text()
+    assert f'"base":"{quoted}"' in (tmp_path / "site/index.html").read_text()
     assert f'"{quoted}manifest.json"' in (tmp_path / "site/sw.js").read_text()
 
 
@@ -107,6 +107,6 @@ def test_what_must_be_there_for_a_first_visit_is_what_every_host_serves(export, 
     known = json.loads(line.removeprefix("self.SBD_FILES = ").rstrip(";"))
     needed = [*known["files"], *known["runtime"]["files"]]
     assert {Path(name).suffix for name in needed} == {"", ".html", ".css", ".js", ".mjs", ".gz"}
-    assert {"index.html", "dist/site.js", "dist/engine.js", "css/site.css"} < {*needed}
+    assert {"index.html", "dist/page.js", "dist/engine.js", "css/page.css"} < {*needed}
     assert {"model-card.md", f"models/{export.name}/manifest.json"} < {*known["rest"]}
     assert all((out / name).exists() for name in (*needed, *known["rest"], ".nojekyll"))

@@ -130,7 +130,7 @@ export class EngineChoice {
     const acts = [this.button, this.deleteButton, alone];
     root.replaceChildren(this.words, this.wordsQuestion, this.bar, ...acts, note);
     onModels(() => this.follow(), signal);
-    onSettled(() => void this.inspectBrowser(), signal);
+    onSettled(() => this.settle(), signal);
     document.addEventListener("sbd-run", () => this.showSpeed(), { signal });
     signal.addEventListener("abort", () => this.decoder.engine.end());
     setPlace({ take: (job) => this.take(job) });
@@ -164,6 +164,12 @@ export class EngineChoice {
     if (had && this.isInBrowser) void this.warm();
   }
 
+  /** Leave decodes to the server, where there is one, once this browser has failed to load the model. */
+  settle() {
+    if (this.server && this.decoder.state === "failed") this.isInBrowser = false;
+    void this.inspectBrowser();
+  }
+
   /** Find out whether this browser has a GPU, and what it has stored of the model. */
   async inspectBrowser() {
     if (!this.model) return;
@@ -182,14 +188,14 @@ export class EngineChoice {
 
   /** Show where Decode runs, what the model needs, and what the buttons do now. */
   draw() {
-    const { name, export: files } = this.model ?? {};
+    const files = this.model?.export;
     if (!files) return;
     const { bytes } = files;
     const { decoder, isInBrowser } = this;
     const { state, ready, engine } = decoder;
     const { stores, isWhole } = this.stored;
     const { source } = engine.addresses;
-    const isOther = source.name !== name;
+    const isOther = source.base !== pageAddress(files.base);
     const isLarge = bytes > MAX_UNREQUESTED_BYTES;
     const isComing = isInBrowser && state === "coming";
     const isFetched = !isOther && engine.bytes >= bytes;

@@ -52,7 +52,7 @@ export class Decoder {
 
   /** Decode with another model from the next job on. */
   use(source: Source) {
-    if (source.name === this.engine.addresses.source.name) return;
+    if (source.base === this.engine.addresses.source.base) return;
     this.engine.addresses.source = source;
     this.cancel();
   }

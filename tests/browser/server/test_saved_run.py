@@ -11,8 +11,10 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 
-SAVED = f"""() => JSON.parse(sessionStorage.getItem("sbd-run") ?? "{{}}").lines
-  === {RUN}.lines.join("\\n")"""
+SAVED = f"""() => {{
+  const stored = sessionStorage.getItem(`sbd ${{location.pathname}} sbd-run`);
+  return JSON.parse(stored ?? "{{}}").lines === {RUN}.lines.join("\\n");
+}}"""
 
 
 def is_saved(page):

@@ -9,7 +9,7 @@ import pytest
 from sbd_core.models.web_folder import digest_of
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, sync_api
-from tests.browser.server.test_saved_runs import is_saved
+from tests.browser.server.test_saved_run import is_saved
 from tests.browser.site.conftest import (
     HERE,
     Counting,
@@ -68,7 +68,7 @@ def test_two_sites_of_one_origin_keep_what_is_theirs(context, site, tmp_path, ex
             assert not page.locator(".sbd-news:visible").all(), "a run of another site"
             decode_here(page, PROMPT)
             is_saved(page)
-        kinds = ("model", "page", "runtime", "runs", "tab", "kept", "prompt")
+        kinds = ("model", "page", "runtime", "sbd-run", "sbd-prompt")
         stored = page.evaluate(STORED)
         assert {f"sbd {path} {kind}" for path in paths for kind in kinds} == {
             " ".join(name.split()[:3]) for name in stored

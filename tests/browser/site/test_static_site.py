@@ -51,7 +51,9 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     server.server_close()
     page.reload()
     expect(page.get_by_text(HERE)).to_be_visible()
-    expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
+    expect(page.locator(".sbd-news")).to_contain_text(
+        "The page was loaded anew; its last run was kept in your browser."
+    )
     open_sheet(page)
     assert Trace.from_json(saved(page, "Save JSON")[1].decode()).text == online["main"]["text"]
     assert b"What is 12 + 30?" in saved(page, "Save HTML")[1]
@@ -160,7 +162,7 @@ def test_what_decoding_costs_here_is_measured(browser, site):
     told = timed(browser, site, "models/sbd-nano/", is_isolated=True)
     assert (told["model"], told["fewest_rows"]) == ("sbd-nano", 1)
     assert told["engine"].startswith("WebAssembly, threads: ")
-    assert min(told["ms_by_rows"].values()) == told["ms_by_rows"]["1"] > 0
+    assert 0 < told["ms_by_rows"]["1"] < told["ms_by_rows"]["41"]
     assert min(told["tokens_per_second"].values()) > 0
     memory = told["memory_bytes"]
     num_parameters = 5_300_000
@@ -208,7 +210,7 @@ def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path, exports):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ArgumentError, match=r"^out: must be a new or empty folder"):
+    with pytest.raises(ArgumentError, match="^out: must be a new folder or an empty one;"):
         write_site(tmp_path, exports)
     assert (tmp_path / "thesis.txt").exists()
 
@@ -243,7 +245,9 @@ def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends
     assert not page.evaluate("crossOriginIsolated")
     is_saved(page)
     page.reload()
-    expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
+    expect(page.locator(".sbd-news")).to_contain_text(
+        "The page was loaded anew; its last run was kept in your browser."
+    )
     expect(page.get_by_text(HERE)).to_be_visible()
     has_threads(page, server)
     second = decode_here(page, "What is 12 + 30?")
