@@ -210,7 +210,7 @@ def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path, exports):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ArgumentError, match="^out: must be a new folder or an empty one;"):
+    with pytest.raises(ArgumentError, match=r"^out: must be a new folder or an empty one;"):
         write_site(tmp_path, exports)
     assert (tmp_path / "thesis.txt").exists()
 
