@@ -5,7 +5,7 @@ The server hands the page out, and scripts/static_site.py writes it into a folde
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ui import examples
 from ui.best_settings import Best, best_for
 from ui.decode.form import settings_of
 from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
-from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Offer, serve_export
+from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Models, Offer, serve_export
 from ui.views.compare import compare_value
 from ui.views.learn import setting
 from ui.views.recorded import gallery_value, home_value, opening, replay
@@ -311,6 +311,7 @@ def words_for(model: LazyModel, source: str) -> dict[str, object]:
     return {"name": model.name, "words": words, "lines": lines}
 
 
-def entries_of_offers(offers: Iterable[Offer], *, is_public: bool) -> list[dict[str, Any]]:
-    """The entries of the models that a server offers, as they are now."""
+def entries_of_offers(models: Models, *, is_public: bool) -> list[dict[str, Any]]:
+    """The entries of the models that a server offers, as they are now; the page's first leads."""
+    offers = sorted(models, key=lambda offer: offer is not models.first)
     return [entry_of_offer(offer, is_public=is_public) for offer in offers]
