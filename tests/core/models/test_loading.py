@@ -20,11 +20,16 @@ import huggingface_hub.constants as hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from tokenizers.models import BPE, WordLevel
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     BartConfig,
     GenerationConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
     ViTConfig,
 )
 
@@ -36,6 +41,7 @@ from sbd_core.hf.generation import generate as hf_generate
 from sbd_core.models.chat import encode_turn
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.logits_processors import HONOURED
+from sbd_core.models.mask_token import require_special_rows
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.sampling import LogitStatsSpec
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
@@ -586,7 +592,7 @@ def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:
         sbd_core.generate(model, [285], CONFIG)
 
 
-SPECIAL = ("pad_token", "eos_token", "bos_token", "unk_token")
+SPECIAL = ("pad_token", "eos_token", "bos_token")
 
 
 @pytest.mark.parametrize("name", SPECIAL)
@@ -607,6 +613,28 @@ def test_a_special_token_without_a_row_is_named_by_every_command(name, folder, c
         assert main(line) == 2
         assert f"no embedding for its tokenizer's {name} '<new>' (285)" in capsys.readouterr().err
         assert not out.exists()
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_an_unknown_token_needs_a_row_only_where_the_tokenizer_writes_it(writes) -> None:
+    words = WordLevel({"a": 0, "b": 1, "<unk>": 2}, unk_token="<unk>")
+    inner = Tokenizer(words if writes else BPE({"a": 0, "b": 1, "<unk>": 2}, []))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>")
+    model = LlamaForCausalLM(LlamaConfig(**TWO_ROWS))
+    if not writes:
+        require_special_rows(model, tokenizer, "it")
+        return
+    with pytest.raises(ModelError, match="no embedding for its tokenizer's unk_token '<unk>' "):
+        require_special_rows(model, tokenizer, "it")
+
+
+TWO_ROWS = {
+    "vocab_size": 2,
+    "hidden_size": 8,
+    "intermediate_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 1,
+}
 
 
 def test_a_template_of_tokens_without_a_row_is_refused_at_once(folder) -> None:
