@@ -114,7 +114,7 @@ def test_the_mask_from_the_trace_is_that_of_every_forward_pass(llama, name) -> N
     llama.forward_batch = remembering
     try:
         config = DecodeConfig(max_new_tokens=40, **SETTINGS[name])
-        trace = generate(llama, "a few words", config)
+        trace = generate(llama, "some other words", config)
     finally:
         del llama.forward_batch
     found = said_by_node(MASKS, replay_lines("r", {config.strategy: trace}))

@@ -168,7 +168,7 @@ def test_what_reads_no_block_is_refused_alike_by_every_way_in(name, tmp_path, ca
     model.save_pretrained(folder)
     tiny_tokenizer().save_pretrained(folder)
     (tmp_path / "a.jsonl").write_text('{"prompt": "a", "answer": "b"}')
-    rule = "must (read|keep|place) "
+    rule = "must (read|keep|place) |does not support an attention implementation"
     with pytest.raises(ModelError, match=rule) as caught:
         sbd_core.load(folder, device="cpu")
     assert "\n" not in str(caught.value)
