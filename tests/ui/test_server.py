@@ -449,7 +449,7 @@ FLOODS = [
 MOST_SECONDS = 1.5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("door", FLOODS)
 def test_a_flood_at_any_door_leaves_others_their_decode_and_their_page(door):
     with served(story_model(), is_public=True, proxies="127.0.0.1") as found:
