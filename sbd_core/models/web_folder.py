@@ -239,8 +239,10 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
                 state_dict=weights,
                 attn_implementation="sdpa",
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # require_whole() reports them
+                ignore_mismatched_sizes=True,
             )
+            if report["mismatched_keys"]:
+                raise ValueError(f"{sorted(report['mismatched_keys'])[0][0]} is of another shape")
             model.generation_config = GenerationConfig.from_pretrained(folder, **where)
             tokenizer = AutoTokenizer.from_pretrained(folder, **where)
     except LOADING_ERRORS as error:
