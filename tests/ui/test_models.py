@@ -13,6 +13,7 @@ from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
 from tests.ui.doubles import FakeBase, story_model
 from ui import models as models_module
+from ui.best_settings import best_for
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.examples import compared_traces, opening_traces
@@ -20,6 +21,12 @@ from ui.models import LazyModel, Models, Offer, model_of, models_of
 from ui.page import entry_of_offer
 
 PROMPT = "Tell me a story."
+
+
+@pytest.fixture(autouse=True)
+def settings_of_the_page(monkeypatch) -> None:
+    """The page's own, where this process has already served the browser tests'."""
+    monkeypatch.setattr("ui.page.best_for", best_for)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.loading import load
 from sbd_core.models.web_export import export_web
+from sbd_core.models.web_folder import digest_of
 from sbd_core.solvers import EntropyBound, LeftToRight, Random
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
 from tests.browser.site.conftest import GPU_FLAGS, address, before_engine, fill, serving, until
@@ -187,7 +188,7 @@ def wrong_trial(site) -> None:
     manifest = site / "models" / "adapted" / "manifest.json"
     told = json.loads(manifest.read_text())
     told["graphs"]["webgpu"]["trial"][0][1] += 5
-    manifest.write_text(json.dumps(told))
+    manifest.write_text(json.dumps(told | {"digest": digest_of(told)}))
 
 
 REFUSED = "GPUAdapter.prototype.requestDevice = () => Promise.reject(new TypeError('no'));"

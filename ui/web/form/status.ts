@@ -4,7 +4,7 @@
 import { listInWords } from "../core/numbers.ts";
 import { find, setText } from "../dom/elements.ts";
 import { foldForm } from "../dom/screen.ts";
-import { type Channel, channel, playerOf } from "../dom/views.ts";
+import { type Channel, channel } from "../dom/views.ts";
 import { form, onForm } from "./form.ts";
 
 /** a message, see sayStatus */
@@ -14,7 +14,7 @@ const status: Channel<Message> = channel();
 
 /**
  * Show a text in the status line.
- * @param isAboutForm whether the text holds only while the form has the settings of the run shown
+ * @param isAboutForm whether the text holds only until a setting changes
  */
 export function sayStatus(text: string, isError: boolean = false, isAboutForm: boolean = false) {
   status.say({ text, isError, isAboutForm });
@@ -34,16 +34,15 @@ export function sayFormChanges(cause: string, change: () => void) {
 
 export function mountStatusLine(element: HTMLElement, signal: AbortSignal) {
   const line = find(element, ".sbd-status-line");
-  let isAboutForm = false;
+  let said: string | null = null; // the settings that the message is about
   status.hear((message) => {
     if (message.isError) foldForm(false); // the error says what to change in the form
-    isAboutForm = Boolean(message.isAboutForm);
+    said = message.isAboutForm ? form.words.join() : null;
     line.setAttribute("role", message.isError ? "alert" : "status");
     line.className = `sbd-status-line is-${message.isError ? "error" : "status"}`;
     setText(line, message.text);
   }, signal);
   onForm(() => {
-    const run = playerOf(document)?.run;
-    if (isAboutForm && run && form.differences(run).length) sayStatus("");
+    if (said !== null && said !== form.words.join()) sayStatus("");
   }, signal);
 }
