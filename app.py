@@ -4,12 +4,17 @@ import argparse
 import errno
 import os
 import re
+import signal
 import socket
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # while the rest is imported
+
+from sbd_core.cli.output import interruptible, with_output
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, require_extra
 from ui.doors import SPACE_PROXIES, is_loopback, proxies_of
 
@@ -112,7 +117,7 @@ def load_while_serving(models: "Models") -> Exception | None:
 
 
 def main() -> int:
-    """Serve the page until the user stops it. Returns 2 if there was an error, else 0.
+    """Serve the page until the user stops it. Returns 2 if there was an error.
 
     If the model fails to load after the page is served, the page stays up and says why.
     """
@@ -146,8 +151,6 @@ def main() -> int:
         if failure is not None:
             print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
         page.get_blocks().block_thread()
-    except KeyboardInterrupt:
-        pass
     except (SetBlockDecodingError, OSError) as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2
@@ -155,7 +158,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    from sbd_core.cli.output import with_output
-
     # A model that is still being loaded in its thread can abort an interpreter that exits.
-    os._exit(with_output(main))
+    os._exit(interruptible(lambda: with_output(main)))

@@ -7,7 +7,7 @@ import { countOf, formatRaceSeconds, roundToRaceDigits } from "../core/numbers.t
 import type { Lane, Run } from "../core/run.ts";
 import { fasterWords, tokenCostRatio } from "../core/times.ts";
 import { laneTitle, laneWords, strategyOf } from "../core/words.ts";
-import { make, setStyle, setText, showPieces } from "../dom/elements.ts";
+import { make, setAttribute, setStyle, setText, showPieces } from "../dom/elements.ts";
 import { isDarkPage } from "../dom/screen.ts";
 import { makeTerm, question, setTerm } from "../dom/terms.ts";
 import { contextOf, inksOf } from "../watch/mask_grid.ts";
@@ -123,6 +123,7 @@ export class LaneCard {
       const part = joined.get(position);
       texts[position] = part ? (part.index ? "" : part.text) : run.tokenText(token);
     }
+    setAttribute(this.text, "dir", run.directionOf(lane));
     const endPositions = new Set(lane.endTokens.map(({ position }) => position));
     for (const span of this.spans.splice(texts.length)) span.remove();
     this.spanKeys.length = this.spans.length;

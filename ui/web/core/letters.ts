@@ -68,6 +68,14 @@ export const MARKS: Readonly<Record<string, string>> = {
 const MAX_MARKS = 3; // largest number of marked pieces in a token
 const LETTERS = /\\x[89A-F][0-9A-F]|./gsu;
 
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+/** Return the direction in which a text is read: that of its first letter. */
+export function directionOf(text: string) {
+  return RIGHT_TO_LEFT.test(text.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr";
+}
+
 /** Whether a character cannot be seen: a control, a direction mark, a zero-width space or the like. */
 function isInvisible(character: string) {
   return /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\ufffc]$/u.test(character);

@@ -3,7 +3,7 @@
 // lane's steps, a position an offset in the answer. The first lane is the main one. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { BYTE, type Joined, joinBytes } from "./letters.ts";
+import { BYTE, directionOf, type Joined, joinBytes } from "./letters.ts";
 import type { Timing } from "./times.ts";
 
 // Limits on what the page draws, whatever a link or a file asks for: too many elements freeze a tab.
@@ -562,6 +562,20 @@ export class Run {
     return joinBytes(
       known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
     );
+  }
+
+  /** Return the direction in which a lane's answer is read: that of its first letter so far, or else the prompt's. */
+  directionOf(lane: Lane) {
+    const joined = this.joinedAt(lane, lane.lastPass);
+    for (let position = 0; lane.fixed.has(position); position += 1) {
+      const token = lane.fixed.get(position)?.token;
+      const text = (joined.get(position)?.text ?? this.tokenText(token)).replaceAll(
+        new RegExp(BYTE, "g"),
+        "",
+      );
+      if (/\p{L}/u.test(text)) return directionOf(text);
+    }
+    return directionOf(this.prompt);
   }
 
   /** Return a token's text to show: "end" for every token that ends the answer. */

@@ -59,6 +59,11 @@ class Frames extends Picture {
     return lines;
   }
 
+  /** Return where something is drawn that is `size` wide: mirrored where the answer is read from the right. */
+  placed(x: number, size: number) {
+    return this.run.directionOf(this.run.main) === "rtl" ? WIDTH - x - size : x;
+  }
+
   /** Draw the last five lines of the text. */
   drawText(pass: number, top: number) {
     const { inks, isDark } = this;
@@ -66,7 +71,8 @@ class Frames extends Picture {
     const lines = this.layOut(textPieces(this.run, pass)).slice(-5);
     for (const [row, line] of lines.entries()) {
       const y = top + row * 32;
-      for (const { piece, x, text, size } of line) {
+      for (const { piece, x: from, text, size } of line) {
+        const x = this.placed(from, size);
         if (piece.isNew) this.fill(inks.soft, x, y - 21, size, 28);
         this.write(text, x, y, 22, inks.text, { font: MONO });
         if (piece.entropy === null) continue;
@@ -81,7 +87,8 @@ class Frames extends Picture {
     const perRow = Math.min(size, 32);
     const step = (INNER + 8) / Math.max(perRow, 1);
     for (let i = 0; i < perRow; i += 1) {
-      this.drawTile(pass, start + i, { x: PAD + i * step, y, width: step - 8, height: 96 });
+      const x = this.placed(PAD + i * step, step - 8);
+      this.drawTile(pass, start + i, { x, y, width: step - 8, height: 96 });
     }
   }
 

@@ -3,6 +3,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { entropyColour, MAX_ENTROPY } from "../core/colours.ts";
+import { directionOf } from "../core/letters.ts";
 import { countOf } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
 import { decodingWords } from "../core/words.ts";
@@ -128,7 +129,9 @@ export class Picture {
   }
 
   writePrompt(y: number, size: number, width: number) {
+    this.context.direction = directionOf(this.run.prompt);
     this.write(this.run.prompt.replace(/\s+/g, " "), PAD, y, size, this.inks.muted, { width });
+    this.context.direction = "ltr";
   }
 
   /** Draw the staircase in a box, up to `pass`. */

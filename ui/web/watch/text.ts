@@ -28,9 +28,18 @@ function maySplit(nodes: HTMLElement[], index: number) {
   return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
 }
 
-/** Return the x at which the lines of a chunk begin. */
+/** Return the x at which a chunk's lines begin, from the left; from the right, and negative, for text read so. */
 function startOf(node: HTMLElement) {
-  return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
+  const { left, right } = node.getBoundingClientRect();
+  const { direction, paddingInlineStart } = getComputedStyle(node);
+  return (direction === "rtl" ? -right : left) + Number.parseFloat(paddingInlineStart);
+}
+
+/** Return the x at which the last line of a node ends, counted as by startOf; `start` if the node has no line. */
+function endOf(node: HTMLElement | undefined, start: number) {
+  const rect = [...(node?.getClientRects() ?? [])].at(-1);
+  if (!node || !rect) return start;
+  return getComputedStyle(node).direction === "rtl" ? -rect.left : rect.right;
 }
 
 /** A text in chunks, so that the browser skips those out of sight. */
@@ -102,13 +111,13 @@ class Flow {
   /** Indent the chunks from `first` on, so that each goes on where the one before it ends. */
   align(first: number) {
     const [head, ...more] = this.chunks;
-    const left = head && more.length ? startOf(head.node) : 0;
+    const lineStart = head && more.length ? startOf(head.node) : 0;
     for (const { start, node } of this.chunks.slice(first)) {
       const before = this.nodes[start - 1];
       const isOnLine = !before?.textContent?.endsWith("\n");
-      const end = [...(before?.getClientRects() ?? [])].at(-1)?.right ?? left;
+      const indent = isOnLine ? endOf(before, lineStart) - lineStart : 0;
       node.classList.toggle("is-on-line", isOnLine);
-      setStyle(node, "text-indent", isOnLine ? `${end - left}px` : "0px");
+      setStyle(node, "text-indent", `${indent}px`);
     }
   }
 }
@@ -291,6 +300,7 @@ export class LaneText {
   /** Bring the tokens up to date: all, or only those that this pass or the focus can change. */
   update(view: View, lane: Lane) {
     const { run } = view;
+    setAttribute(this.flow.root, "dir", run.directionOf(lane));
     const { numShown, numFinal } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
     const comparison = view.isOver ? compareWithNtp(run) : null;
     const others = lane === run.main ? (comparison?.positions ?? null) : null;

@@ -295,6 +295,7 @@ export class Tiles {
     const block = view.run.windowAt(view.pass);
     const { start } = block;
     const size = Math.min(block.size, MAX_TILES);
+    setAttribute(this.root, "dir", view.run.directionOf(view.run.main));
     this.window = { start, size };
     while (this.tiles.length < size) this.tiles.push(new Tile(this.actions));
     const shown = this.tiles.slice(0, size);

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 # Presses Ctrl-C when `stage`, a module, is looked for; then runs the module `program`.
 PRESSED = """
 import importlib.abc, json, os, runpy, signal, sys
@@ -29,6 +29,7 @@ sys.argv = ["-m", *words]
 runpy.run_module(program, run_name="__main__", alter_sys=True)
 """
 GENERATE = ["generate", "2 + 2", "--max-new-tokens", "4"]
+PAGE = ["--port", "47123"]
 SITE = ["--out", "site", "--models", "sbd-nano"]
 
 
@@ -43,6 +44,9 @@ SITE = ["--out", "site", "--models", "sbd-nano"]
         ("sbd_core", "onnxruntime", GENERATE),
         ("sbd_core", "sbd_core.models.web_export", ["export", "web", "--out", "web"]),
         ("sbd_core", "sbd_core.hf.conversions", ["prepare", "model", "--out", "ready"]),
+        ("app", "ui.doors", PAGE),
+        ("app", "torch", PAGE),
+        ("app", "gradio", PAGE),
         ("scripts.static_site", "scripts.static_site", SITE),
         ("scripts.static_site", "sbd_core.files", SITE),
         ("scripts.static_site", "sbd_core.models.web_export", SITE),
