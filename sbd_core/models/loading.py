@@ -67,6 +67,7 @@ LOADING_ERRORS = (
     OSError,
     ValueError,
     RuntimeError,
+    AssertionError,  # a padding token of the config without a row
     KeyError,
     ImportError,
     TypeError,

@@ -615,6 +615,13 @@ def test_a_special_token_without_a_row_is_named_by_every_command(name, folder, c
         assert not out.exists()
 
 
+def test_a_padding_token_of_the_config_without_a_row_is_one_sentence(folder) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "pad_token_id": 99_999}))
+    with pytest.raises(ModelError, match="cannot be read: AssertionError: Padding_idx must be"):
+        load(folder, device="cpu")
+
+
 @pytest.mark.parametrize("writes", [True, False])
 def test_an_unknown_token_needs_a_row_only_where_the_tokenizer_writes_it(writes) -> None:
     words = WordLevel({"a": 0, "b": 1, "<unk>": 2}, unk_token="<unk>")
