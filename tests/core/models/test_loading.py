@@ -619,7 +619,7 @@ def test_a_padding_token_of_the_config_without_a_row_is_one_sentence(folder) -> 
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "pad_token_id": 99_999}))
     with pytest.raises(ModelError, match="cannot be read: AssertionError: Padding_idx must be"):
-        load(folder, device="cpu")
+        sbd_core.load(folder, device="cpu")
 
 
 @pytest.mark.parametrize("writes", [True, False])
