@@ -28,7 +28,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "lm-eval": ("lm_eval", "langdetect", "immutabledict", "nltk"),
     "lora": ("peft",),
     "plots": ("plotly",),
-    "ui": ("gradio", "plotly"),
+    "ui": ("gradio",),
     "vllm": ("vllm",),
 }
 """Optional parts and the packages that each needs, as in pyproject.toml."""

@@ -26,6 +26,8 @@ from sbd_core.roofline import (
 )
 
 TABLE = Path(__file__).parents[1] / "golden" / "table3_slowdown.csv"
+CASES = json.loads(Path(__file__).with_name("roofline_cases.json").read_text("utf-8"))
+"""Cases that the browser computes too: ui/web/tests/core/roofline.test.ts reads the same file."""
 
 
 def test_published_mode_gives_all_224_cells_to_three_decimals() -> None:
@@ -101,6 +103,72 @@ def test_what_is_left_out_is_all_that_a_forward_pass_has_more(cached) -> None:
     whole = forward_cost(shape, cached, 0, [(0, 16)], 16).flops / 1e12
     assert seconds + found.output_layer + found.own_keys == pytest.approx(whole)
     assert found.output_layer == pytest.approx(2 * 16 * 4096 * 500 / 1e12)
+
+
+@pytest.mark.parametrize("case", CASES["passes"], ids=lambda case: case["name"])
+def test_times_are_those_that_the_browser_computes_too(case) -> None:
+    shape = ModelShape.from_json(case["shape"])
+    sent = case["device"]
+    device = Device(
+        name=sent["name"],
+        linear_flops=sent["flops"],
+        attention_flops=sent["attentionFlops"],
+        bandwidth=sent["bandwidth"],
+        bytes_per_value=sent["valueBytes"],
+        source=sent["source"],
+    )
+    where = case["cache"], case["batch"]
+    for mode in ("published", "corrected"):
+        expected, on = case[mode], {"shape": shape.layer, "device": device}
+        found = pass_time(case["block"], *where, mode, shape, device)
+        for name in ("seconds", "moving", "computing"):
+            assert getattr(found, name) == pytest.approx(expected[name], rel=1e-12)
+        assert list(widths(mode, shape.layer)) == expected["widths"]
+        assert slowdown(case["block"], *where, mode, **on) == pytest.approx(expected["slowdown"])
+        gain = speedup(case["block"], case["tokens"], *where, mode, **on)
+        assert gain == pytest.approx(expected["speedup"])
+    rest = left_out(case["block"], *where, shape, device)
+    assert rest.output_layer == pytest.approx(case["output_layer"], rel=1e-12)
+    assert rest.own_keys == pytest.approx(case["own_keys"], rel=1e-9)
+    assert shape.num_weights == case["num_weights"]
+
+
+def test_measured_times_are_those_that_the_browser_reads_too() -> None:
+    rows = CASES["times"].items()
+    times = Calibrated({int(kv): {int(n): s for n, s in row.items()} for kv, row in rows})
+    for case in CASES["timed"]:
+        assert times.pass_seconds(case["block"], case["cache"]) == pytest.approx(case["seconds"])
+        gain = times.speedup(case["block"], case["tokens"], case["cache"])
+        assert gain == pytest.approx(case["speedup"])
+
+
+@pytest.mark.parametrize("case", CASES["configs"])
+def test_configs_are_read_as_the_browser_reads_them_too(case) -> None:
+    if "shape" in case:
+        assert ModelShape.of(case["config"], 2).as_json() == case["shape"]
+        return
+    with pytest.raises(ArgumentError) as raised:
+        ModelShape.of(case["config"], 2)
+    error = raised.value
+    assert [error.argument, error.rule, error.value] == case["error"]
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_under_the_hood_is_never_more_than_these_times_with_what_they_leave_out(name) -> None:
+    device = DEVICES[name]
+    for case in CASES["passes"]:
+        shape = ModelShape.from_json(case["shape"])
+        for block, cached in ((1, 0), (16, 25), (64, 10**6)):
+            rest = left_out(block, cached, 1, shape, device)
+            found = pass_time(block, cached, 1, "corrected", shape, device).seconds
+            cost = forward_cost(shape, cached, 0, [(0, block)], block)
+            pair_flops = 4 * shape.num_layers * shape.layer.attention_width
+            attention = pair_flops * block * (cached + block)
+            moved = cost.bytes_read * device.bytes_per_value / shape.bytes_per_value
+            computing = (cost.flops - attention) / device.linear_flops
+            computing += attention / device.attention_flops
+            least = max(moved / device.bandwidth, computing)
+            assert least <= (found + rest.output_layer + rest.own_keys) * (1 + 1e-9)
 
 
 def test_a_shape_is_read_from_a_config() -> None:
