@@ -152,8 +152,8 @@ const shapes = { published: LAYERS.published, corrected: LAYERS.corrected };
 const setup = { shapes, device: DEVICE, cache: 300, batch: 2 };
 const timed = { name: "timed", seconds: { 1: 0.5, 2: 0.75 } };
 const figures = [
-  entropyHeatmap(run), tokensPerPass(run), solverChart(SWEEP, marks),
-  slowdownCurve(9, setup, timed),
+  entropyHeatmap(run), tokensPerPass(run), solverChart(SWEEP, []),
+  solverChart(SWEEP, marks), slowdownCurve(9, setup, timed),
 ];
 const drawn = [false, true].map((isDark) =>
   figures.map(({ draw }) => draw({ isDark, isNarrow: false })),
@@ -176,14 +176,11 @@ def test_the_figures_of_the_page_are_those_of_python(name) -> None:
     }
     known = "".join(f"const {key} = {json.dumps(value)};" for key, value in given.items())
     found = said_by_node(known + FIGURES, replay_lines("r", {name: trace}))
-    marks = [plots.RunMark("a <b>", 2.5, is_right=True), plots.RunMark("c", 1.0)]
-    point = plots.RooflinePoint(device=device, block_size=9, kv_length=300, batch_size=2)
-    for theme, drawn in zip(("light", "dark"), found, strict=True):
+    for theme, (*drawn, marked, curve) in zip(("light", "dark"), found, strict=True):
         wanted = [
             plots.entropy_heatmap(trace, theme),
             plots.tokens_per_forward_pass(trace, theme),
-            plots.solvers(results, theme, runs=marks),
-            plots.slowdown_curve(point, {1: 0.5, 2: 0.75}, theme, "timed"),
+            plots.solvers(results, theme),
         ]
         for mine, figure in zip(drawn, wanted, strict=True):
             data = json.loads(figure.to_json())
@@ -192,6 +189,15 @@ def test_the_figures_of_the_page_are_those_of_python(name) -> None:
             if "z" in data["data"][0]:
                 data["data"][0]["text"] = [[*map(likely, row)] for row in data["data"][0]["text"]]
             assert_close(mine, data)
+        *others, own = marked["data"]
+        assert len(others) == len(drawn[-1]["data"])
+        assert own["x"] == [2.5, 1]
+        assert "a &lt;b&gt;" in own["text"][0]
+        assert own["y"][0] < min(min(line["y"]) for line in others)
+        for line, mode in zip(curve["data"], ("published", "corrected"), strict=False):
+            times = [roofline.slowdown(n, 300, 2, mode, device=device) for n in line["x"]]
+            assert_close(line["y"], [round(time, 4) for time in times])
+        assert [each["name"] for each in curve["data"][2:]] == ["timed", "your block"]
 
 
 def likely(text: str) -> str:
