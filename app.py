@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -111,8 +110,6 @@ def load_while_serving(models: "Models") -> Exception | None:
     lazy = models.first.lazy
     lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
     lazy.load()
-    # With Plotly, so that the first visitor who opens the charts need not wait for it.
-    import_module("sbd_core.plots")
     return lazy.failure
 
 

@@ -24,6 +24,7 @@ from sbd_core.errors import require_integer
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.solvers import EntropyBound
 from sbd_core.tasks import TASKS, Example, held_out, task
+from sbd_core.text_table import aligned
 
 GENERATE = "transformers generate()"
 LOOK_UP_TOKENS = 10
@@ -317,25 +318,15 @@ def as_text(result: Mapping[str, Any]) -> str:
         shown.append("" if each["rows_per_forward"] is None else f"{each['rows_per_forward']:.1f}")
         counts = [f"{each[key]}/{count}" for key in ("num_right", "num_equal_to_baseline")]
         table.append([name, *shown, *counts])
-    lines = _aligned(table)
+    lines = aligned(table)
     if times := result["forwards"]:
         lengths = next(iter(times.values()))
         table = [["milliseconds (slowdown)", *(f"{count} rows" for count in lengths)]]
         for cached, cells in times.items():
             shown = [f"{c['milliseconds']:.2f} ({c['slowdown']:.2f})" for c in cells.values()]
             table.append([f"{cached} cached", *shown])
-        lines += ["", *_aligned(table)]
+        lines += ["", *aligned(table)]
     return "\n".join([*lines, "", load_line(result["other_load"])])
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """Lay out rows of cells as lines. The first column is aligned left, the others right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        f"{head:<{widths[0]}}"
-        + "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
-        for head, *cells in rows
-    ]
 
 
 def load_line(load: Mapping[str, float]) -> str:

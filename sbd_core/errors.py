@@ -24,11 +24,11 @@ PLAIN = (str, int, float, bool, type(None))
 EXTRAS: dict[str, tuple[str, ...]] = {
     "train": ("accelerate", "filelock", "tqdm"),
     "eval": ("filelock", "tqdm"),
-    "fetch": ("filelock", "gguf", "tqdm"),
+    "fetch": ("filelock", "gguf"),
     "lm-eval": ("lm_eval", "langdetect", "immutabledict", "nltk"),
     "lora": ("peft",),
     "plots": ("plotly",),
-    "ui": ("gradio", "plotly"),
+    "ui": ("gradio",),
     "vllm": ("vllm",),
 }
 """Optional parts and the packages that each needs, as in pyproject.toml."""

@@ -5,9 +5,10 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sbd_core.errors import ArgumentError, one_line
@@ -84,8 +85,10 @@ def require_new_folder(out: str | Path) -> Path:
 
 
 @contextmanager
-def replaced_folder(folder: Path) -> Iterator[Path]:
+def replaced_folder(folder: Path, argument: str = "out") -> Iterator[Path]:
     """Yield a new folder to fill, which replaces `folder` when the `with` block ends.
+
+    argument: the name of `folder` in error messages.
 
     If the process is killed or the disk is full, the old or the new folder is still complete. After
     a kill the old folder may lie beside `folder` under another name; recover() brings it back.
@@ -109,7 +112,8 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     except Exception as error:
         if not _is_of_the_disk(error):
             raise
-        raise ArgumentError("out", f"cannot be written: {one_line(error)}", str(folder)) from error
+        rule = f"cannot be written: {one_line(error)}"
+        raise ArgumentError(argument, rule, str(folder)) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -153,18 +157,30 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-WRITING = ".writing-"
 ABANDONED_SECONDS = 3600
 """Age, in seconds, above which a work folder counts as abandoned by a killed process."""
 
 
-def new_work_folder(parent: Path) -> Path:
-    """Make a temporary folder in `parent`, and remove abandoned ones that are over an hour old."""
-    parent.mkdir(parents=True, exist_ok=True)
-    for old in parent.glob(f"{WRITING}*"):
-        if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
-            shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=WRITING, dir=parent))
+def fill_cache(folder: Path, write: Callable[[Path], object]) -> None:
+    """Make a folder of a cache, unless another process makes it first. write: fills a new folder.
+
+    Removes work folders beside it that are over an hour old. Raises ArgumentError if the cache
+    cannot be written.
+    """
+    for work in folder.parent.glob(".*.new"):
+        with suppress(OSError):
+            if time.time() - work.stat().st_mtime > ABANDONED_SECONDS:
+                shutil.rmtree(work)
+    own = beside(folder, f"{os.getpid()}-{threading.get_ident()}")
+    with replaced_folder(own, "SBD_CACHE") as fresh:
+        write(fresh)
+    try:
+        own.rename(folder)
+    except OSError as error:
+        shutil.rmtree(own)
+        if not folder.exists():
+            rule = f"cannot be written: {one_line(error)}"
+            raise ArgumentError("SBD_CACHE", rule, str(folder)) from error
 
 
 def sha256(*paths: Path) -> str:

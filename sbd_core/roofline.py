@@ -102,88 +102,16 @@ def pass_seconds(
     shape: None takes Llama-3.1-8B, whose feed-forward width is 16384 in mode "published".
     Raises ArgumentError for a count out of range or an unknown mode.
     """
-    layer = _counted(shape, mode)
-    return sum(max(pair) for pair in _layer(block_size, kv_length, batch_size, mode, layer, device))
-
-
-def widths(mode: Mode, shape: LayerShape | None = None) -> tuple[int, int]:
-    """(feed-forward width, width of K and of V) in `mode`. For the arguments see pass_seconds."""
-    matrices = _matrices(_counted(shape, mode), mode)
-    return matrices[0][1], matrices[-2][1]
-
-
-def _counted(shape: LayerShape | None, mode: Mode) -> LayerShape:
-    return shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
-
-
-@dataclass(frozen=True, slots=True)
-class PassTime:
-    """Predicted time of a forward pass.
-
-    seconds: time of the whole pass; moving bytes and computing overlap within an operation.
-    moving: seconds that moving the bytes would take if computing took no time.
-    computing: seconds that computing would take if moving the bytes took no time.
-    """
-
-    seconds: float
-    moving: float
-    computing: float
-
-    @property
-    def is_memory_bound(self) -> bool:
-        """Whether moving the bytes takes at least as long as computing."""
-        return self.moving >= self.computing
-
-
-def pass_time(
-    block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
-) -> PassTime:
-    """The time of all layers in a forward pass. For the arguments and errors see pass_seconds."""
-    pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
-    return PassTime(
-        seconds=shape.num_layers * sum(max(pair) for pair in pairs),
-        moving=shape.num_layers * sum(moving for moving, _ in pairs),
-        computing=shape.num_layers * sum(computing for _, computing in pairs),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class UncountedTime:
-    """Seconds of a forward pass that pass_time() does not count.
-
-    output_layer: seconds of the linear layer that computes the logits.
-    own_keys: seconds that all layers take for the attention among the block's own tokens.
-    """
-
-    output_layer: float
-    own_keys: float
-
-
-def left_out(
-    block_size: int, kv_length: int, batch_size: int, shape: ModelShape, device: Device
-) -> UncountedTime:
-    """The seconds that pass_time() does not count. For the arguments see pass_seconds."""
-    tokens, layer = block_size * batch_size, shape.layer
-    output_layer = _gemm(tokens, layer.hidden_size, shape.vocabulary_size, device)
-    short, long = (
-        max(_attention(tokens, keys, batch_size, layer, device))
-        for keys in (kv_length, kv_length + block_size)
-    )
-    return UncountedTime(max(output_layer), shape.num_layers * (long - short))
-
-
-def _layer(
-    block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: LayerShape, device: Device
-) -> list[tuple[float, float]]:
-    """(moving, computing) seconds of each operation in a layer. Raises as pass_seconds does."""
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
         require_integer(name, value, 1, MAX_TOKENS)
     require_integer("kv_length", kv_length, 0, MAX_TOKENS)
     if mode not in get_args(Mode):
         raise ArgumentError("mode", f"must be one of {', '.join(get_args(Mode))}", mode)
+    layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
     tokens = block_size * batch_size
-    linear = [_gemm(tokens, inner, outer, device) for inner, outer in _matrices(layer, mode)]
-    return [*linear, _attention(tokens, kv_length, batch_size, layer, device)]
+    operations = [_gemm(tokens, inner, outer, device) for inner, outer in _matrices(layer, mode)]
+    operations.append(_attention(tokens, kv_length, batch_size, layer, device))
+    return sum(max(moving, computing) for moving, computing in operations)
 
 
 def slowdown(

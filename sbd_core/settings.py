@@ -57,7 +57,7 @@ def setting(
 
     default, factory: as in dataclasses.field(). hash: False for a value that has no hash.
     """
-    return field(default=default, default_factory=factory, hash=hash, metadata=more)
+    return field(default=default, default_factory=factory, hash=hash, metadata={"help": "", **more})
 
 
 def settings_of(cls: Any) -> tuple[Setting, ...]:
@@ -110,7 +110,7 @@ def require_setting(item: Setting, value: Any) -> None:
         raise ArgumentError(item.name, "must be text", value)
 
 
-def add_flags(parser: argparse.ArgumentParser, items: Iterable[Setting]) -> None:
+def add_flags(parser: argparse._ActionsContainer, items: Iterable[Setting]) -> None:
     """Add a flag for every setting that has one. A flag that is not given leaves None.
 
     The name of a value in the parsed arguments is that of the setting.
@@ -125,6 +125,12 @@ def add_flags(parser: argparse.ArgumentParser, items: Iterable[Setting]) -> None
         choices = f": {', '.join(item.choices)}" if item.choices else ""
         words = item.help + choices + f" ({default})" * (item.kind != "flag" and default != "")
         parser.add_argument(f"--{item.flag}", dest=item.name, help=words, **kind)
+
+
+def given(arguments: argparse.Namespace, items: Iterable[Setting]) -> dict[str, Any]:
+    """The values of those settings whose flags were given: {name of the setting: value}."""
+    values = {item.name: getattr(arguments, item.name) for item in items}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def with_whole_numbers(items: Iterable[Setting], values: Mapping[str, Any]) -> dict[str, Any]:

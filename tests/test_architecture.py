@@ -14,7 +14,7 @@ FLOORS = [
     ("errors", "version"),
     ("settings",),
     ("solvers",),
-    ("config", "files", "json_node", "shared_work"),
+    ("config", "files", "json_node", "shared_work", "text_table"),
     ("events", "environment", "data_files"),
     ("cost",),
     ("trace",),

@@ -379,7 +379,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
         try:
             if base is not None and hub_copy(base) is not None:  # downloaded by a Space's build
                 fetch_base(REAL_MODEL)
-        except ModelError as error:
+        except SetBlockDecodingError as error:
             print(f"{error}; the page opens without it")
         words = BUNDLED[REAL_MODEL]
         real = Offer(lambda: model_of(REAL_MODEL, device), *words, base=base, presets=REAL_PRESETS)
@@ -406,7 +406,10 @@ def base_of(path_or_hub_id: str | None) -> BaseSource | None:
 
 
 def fetch_base(path_or_hub_id: str | None) -> None:
-    """Download a block adapter's base model if it is not on this machine. Raises ModelError."""
+    """Download a block adapter's base model if it is not on this machine.
+
+    Raises ModelError, ArgumentError.
+    """
     source = base_of(path_or_hub_id)
     if source is not None and find_base(source) is None:
         size = source.num_bytes // 10**6

@@ -22,9 +22,11 @@ from ui.best_settings import Best, best_for
 from ui.decode.form import settings_of
 from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
 from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Models, Offer, serve_export
+from ui.views.charts import LIBRARY, LIBRARY_PATH, charts_value
 from ui.views.compare import compare_value
 from ui.views.learn import setting
 from ui.views.recorded import gallery_value, home_value, opening, replay
+from ui.views.roofline import roofline_value
 
 DIST = ASSETS / "dist"
 """Bundles built from ui/web/, see its package.json."""
@@ -48,6 +50,7 @@ def page_files() -> dict[str, Path]:
         **{f"dist/{script.name}": script for script in scripts},
         **{f"css/{style.name}": style for style in styles},
         "html/replay.html": ASSETS / "html" / "replay.html",
+        LIBRARY_PATH: LIBRARY,
         "model-card.md": CARD,
     }
 
@@ -110,6 +113,8 @@ def views_of(models: Sequence[dict[str, Any]], code: str) -> dict[str, str]:
         "compare": compare_value(first, can_draft=can_draft),
         "home": home_value(),
         "learn": setting(),
+        "charts": charts_value(),
+        "roofline": roofline_value(),
         "gallery": gallery_value(),
         "footer": wire_json({"code": code, "card": "model-card.md"}),
     }

@@ -33,7 +33,6 @@ from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
 from ui.page import entries_of_offers, gallery_json, page_files, page_html
 from ui.share.trace_files import read_trace
-from ui.views import charts, roofline
 from ui.views.recorded import lines_of_trace
 
 MAX_THREADS = 2 * MAX_PLACES
@@ -99,14 +98,11 @@ class PageServer(Server):
         self.models = session.models
         self.page_root = root_path
         self.doors = Doors(super().__call__, self, root_path=root_path, **doors)
-        self._files = page_files() | {charts.LIBRARY_PATH: charts.LIBRARY}
+        self._files = page_files()
         self._made = {"index.html", *(f"gallery/{item.name}.json" for item in gallery())}
-        is_public = session.limits.is_public
         self.answers: dict[str, Callable[[Any], Any]] = {
             "/ask/models": self._entries,
             "/ask/trace": _asked(lambda sent: {"lines": lines_of_trace(sent.get("text"))}),
-            "/ask/charts": _asked(lambda sent: {"figures": charts.figures_of(sent)}),
-            "/ask/roofline": _asked(partial(roofline.answer, may_name_folder=not is_public)),
         }
         self.held = cache(self._held)
 
@@ -154,11 +150,7 @@ class PageServer(Server):
         space = os.environ.get("SPACE_ID", "")
         return page_html(
             entries_of_offers(self.models, is_public=is_public),
-            {
-                "charts": charts.charts_value(),
-                "roofline": roofline.roofline_value(may_name_folder=not is_public),
-                "untrained": "",
-            },
+            {"untrained": ""},
             server={name: defaults_of(call) for name, call in functions(self).items()},
             code=f"https://huggingface.co/spaces/{space}/tree/main" if space else "",
             base=f"{self.page_root}/" if self.page_root else "",

@@ -19,8 +19,6 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Download a base. With --remove, delete it and return None. Raises SetBlockDecodingError."""
-    from tqdm import tqdm
-
     from sbd_core.models.bases import (
         SMOLLM2,
         base_folder,
@@ -37,27 +35,13 @@ def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
         was_there = remove(source)
         print(f"{source.name} was {'removed' if was_there else 'not there'}")
         return None
-    folder, bar = base_folder(source), None
-    if folder.exists() and (damaged := damaged_file(folder, reads_all=True)):
+    folder = base_folder(source)
+    damaged = damaged_file(folder, reads_all=True)
+    if damaged and folder.exists():
         print(f"{source.name} is damaged ({damaged}) and is fetched anew")
-
-    def tell(what: str, done: int, total: int) -> None:
-        nonlocal bar
-        if total:
-            if bar is None:
-                print(f"{source.name}, of {source.original}, {source.licence}")
-                bar = tqdm(total=source.num_bytes, unit="B", unit_scale=True)
-            bar.set_description(what)
-            bar.update(max(0, done - bar.n))
-        elif bar is not None:  # unpacking, where transformers shows a bar of its own
-            bar.update(source.num_bytes - bar.n)
-            bar.close()
-
-    try:
-        fetch(source, tell)
-    finally:
-        if bar is not None:
-            bar.close()
+    if damaged:
+        print(f"{source.name}, of {source.original}, {source.licence}", flush=True)
+        fetch(source)
     print(f"{source.name} is in {folder}")
     for name in (DEFAULT_CHECKPOINT.name, REAL_MODEL):
         own = bundled_folder(name)

@@ -2,24 +2,42 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sbd_core.cli import Command
 from sbd_core.errors import ArgumentError, ModelError, require_number
 from sbd_core.models.model_folder import BlockSettings, object_in
+from sbd_core.settings import add_flags, given, settings_of
+from sbd_core.training.recipe import (
+    RECIPES,
+    Recipe,
+    SynthesisConfig,
+    read_fields,
+    read_recipe,
+)
+
+RECIPE_SETTINGS = {item.name: item for item in settings_of(Recipe)}
+TRAIN_SETTINGS = [
+    RECIPE_SETTINGS[name]
+    for name in (
+        *("minutes", "steps", "batch_size", "seed", "learning_rate", "lora_rank", "tokenizer"),
+        *("row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
+    )
+]
+ADAPTER_SETTINGS = [
+    *(RECIPE_SETTINGS[name] for name in ("adapter_rank", "sampler_width", "learning_rate")),
+    *(RECIPE_SETTINGS[name] for name in ("average_decay", "batch_size", "rows_per_text")),
+    *(RECIPE_SETTINGS[name] for name in ("full_mask_ratio", "first_weight", "loss_decay", "seed")),
+    replace(RECIPE_SETTINGS["row_tokens"], flag="max-tokens", help="longest text; the rest is cut"),
+]
 
 
 def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, required=True, help="model folder to write")
-    parser.add_argument(
-        "--tokenizer",
-        metavar="FOLDER",
-        help="folder whose tokenizer a new model takes, instead of a trained one",
-    )
-    parser.add_argument("--lora", type=int, metavar="RANK", help="train an adapter of this rank")
     _add_recipe(parser.add_argument_group("recipe"))
     _add_data(parser.add_argument_group("data"))
     _add_machine(parser.add_argument_group("machine"))
@@ -32,19 +50,8 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
         type=Path,
         help="recipe file (the stage's own), or finetune or lora for a prepared model and --data",
     )
-    group.add_argument(
-        "--minutes", type=float, help="time to train, decay included, instead of steps"
-    )
-    for flag in ("--steps", "--batch-size", "--seed"):
-        group.add_argument(flag, type=int, help="instead of the recipe's")
-    group.add_argument("--learning-rate", type=float, help="instead of the recipe's")
-    group.add_argument(
-        "--prompt-weight",
-        type=float,
-        help="weight of prompt tokens in the next-token loss; 0: the loss is on answers only",
-    )
-    group.add_argument("--min-block-size", type=int, help="smallest block to train on")
-    group.add_argument("--max-block-size", type=int, help="largest block to train on")
+    unset = "the recipe's"
+    add_flags(group, [replace(item, default=None, unset=unset) for item in TRAIN_SETTINGS])
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
@@ -60,7 +67,6 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         help="a file or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
         "texts; may be given several times",
     )
-    group.add_argument("--row-tokens", type=int, help="longest packed row")
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
@@ -93,7 +99,6 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
-    from sbd_core.training.recipe import read_recipe
     from sbd_core.training.step import RunSettings
     from sbd_core.training.train import train
 
@@ -133,16 +138,7 @@ def _check_finetuning(arguments: argparse.Namespace) -> None:
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     """Values for fields of the recipe, from the prepared folder --init and from the flags."""
-    names = (
-        *("steps", "minutes", "batch_size", "learning_rate", "seed"),
-        *("tokenizer", "row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
-    )
-    changes: dict[str, Any] = dict(_prepared_range(arguments.init))
-    changes |= {
-        name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None
-    }
-    if arguments.lora is not None:
-        changes["lora_rank"] = arguments.lora
+    changes = _prepared_range(arguments.init) | given(arguments, TRAIN_SETTINGS)
     if arguments.minutes is not None:
         _require_minutes(arguments.minutes)
     elif arguments.steps is not None:
@@ -157,7 +153,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     return changes
 
 
-def _prepared_range(init: Path | None) -> dict[str, int]:
+def _prepared_range(init: Path | None) -> dict[str, Any]:
     """Return min_block_size and max_block_size of the folder `init`; {} if it is not prepared."""
     if init is None:
         return {}
@@ -191,22 +187,6 @@ TRAIN = Command(
 )
 
 
-ADAPTER_FLAGS: tuple[tuple[str, str, type, str], ...] = (
-    ("--rank", "adapter_rank", int, "rank of every low-rank product (that of --init, or 32)"),
-    ("--sampler-width", "sampler_width", int, "width of the sampler head; 0: none (1024)"),
-    ("--learning-rate", "learning_rate", float, "rate after the warm-up (1e-3)"),
-    ("--averaging", "average_decay", float, "decay of the running average, which ships (0.998)"),
-    ("--batch-size", "batch_size", int, "texts per step (4)"),
-    ("--rows", "rows_per_text", int, "block rows per text (256)"),
-    ("--whole-ratio", "full_mask_ratio", float, "share of blocks masked whole (0.5)"),
-    ("--first-weight", "first_weight", float, "weight of a block's first mask (0.5)"),
-    ("--decay", "loss_decay", float, "decay of the loss weight per masked position (0.9)"),
-    ("--max-tokens", "row_tokens", int, "longest text; the rest is cut (256)"),
-    ("--seed", "seed", int, "seed of everything random (0)"),
-)
-"""Flags of numbers: the flag, its field of the recipe "adapter", type and help."""
-
-
 def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", required=True, help="folder, hub id or known base")
     parser.add_argument("--base-name", help="name of the base in the adapter (--base itself)")
@@ -220,8 +200,11 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--minutes", type=float, required=True, help="training time of all starts")
     parser.add_argument("--init", type=Path, help="adapter folder to begin from")
-    for flag, field, kind, words in ADAPTER_FLAGS:
-        parser.add_argument(flag, dest=field, type=kind, help=words)
+    shipped = read_fields(RECIPES / "adapter.json")
+    add_flags(
+        parser,
+        [replace(i, default=shipped.get(i.name, i.default)) for i in ADAPTER_SETTINGS],
+    )
     parser.add_argument(
         "--cooldown",
         type=float,
@@ -246,11 +229,10 @@ def _adapter_changes(arguments: argparse.Namespace) -> dict[str, Any]:
     except ValueError as error:
         rule = "must be whole numbers with commas between, as 4,8,16"
         raise ArgumentError("block_sizes", rule, arguments.block_sizes) from error
-    given = {field: getattr(arguments, field) for _, field, *_ in ADAPTER_FLAGS}
-    changes = {field: value for field, value in given.items() if value is not None}
-    changes |= recipe_changes(arguments.init, given["adapter_rank"], given["sampler_width"])
+    own = recipe_changes(arguments.init, arguments.adapter_rank, arguments.sampler_width)
     return {
-        **changes,
+        **given(arguments, ADAPTER_SETTINGS),
+        **own,
         "block_sizes": sizes,
         "minutes": arguments.minutes,
         # Of a timed run these two only say its ratio.
@@ -271,7 +253,6 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.data import ModelLimits
-    from sbd_core.training.recipe import read_recipe
     from sbd_core.training.train_adapter import AdapterRun, read_base, read_texts
 
     recipe = read_recipe("sbd", Path("adapter"), _adapter_changes(arguments))
@@ -324,7 +305,7 @@ def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, help="JSON Lines file to write or resume"
     )
-    parser.add_argument("--examples", type=int, default=25_000, help="number of lines to write")
+    add_flags(parser, settings_of(SynthesisConfig))
     parser.add_argument(
         "--prompts",
         type=Path,
@@ -332,18 +313,6 @@ def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="file of requests to ask first (prompt, question or instruction)",
     )
-    parser.add_argument(
-        "--structured-ratio",
-        type=float,
-        default=0.25,
-        help="share of requests for lists, steps, code, tables and the like",
-    )
-    parser.add_argument(
-        "--max-answer-tokens", type=int, default=160, help="longest answer; 0: no answers"
-    )
-    parser.add_argument("--repetition-penalty", type=float, default=1.1, help="for answers")
-    parser.add_argument("--batch-size", type=int, default=128, help="most texts at once")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the requests")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
 
 
@@ -356,16 +325,9 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.models.backends.llama.weights import has_known_shape
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import chosen_device, has_bf16
-    from sbd_core.training.synthesize import SynthesisConfig, synthesize
+    from sbd_core.training.synthesize import synthesize
 
-    config = SynthesisConfig(
-        num_examples=arguments.examples,
-        structured_ratio=arguments.structured_ratio,
-        repetition_penalty=arguments.repetition_penalty,
-        max_answer_tokens=arguments.max_answer_tokens,
-        batch_size=arguments.batch_size,
-        seed=arguments.seed,
-    )
+    config = SynthesisConfig(**given(arguments, settings_of(SynthesisConfig)))
     prompts = [row["prompt"] for file in arguments.prompts for row in read_prompts("prompts", file)]
     chat = next((prompt for prompt in prompts if not isinstance(prompt, str)), None)
     if chat is not None:

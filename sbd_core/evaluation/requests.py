@@ -21,6 +21,7 @@ from sbd_core.evaluation.harness import Answer, Harness
 from sbd_core.evaluation.scoring import rounded
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.solvers import CausalFirst, EntropyBound, EntropyBoundFromLeft
+from sbd_core.text_table import aligned
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
@@ -259,21 +260,19 @@ def measure_requests(
 def as_text(requests: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """Format measure_requests()["requests"] as tables, with a line for each config."""
     lines = []
+    head = ["tokens/pass", "median", "agreement", "same as NTP", "tokens/s", "loops", "follows"]
     for name, scores in requests.items():
-        width = max(len(score["row"]) for score in scores)
-        head = "tokens/pass  median  agreement  same as NTP  tokens/s  loops  follows"
-        lines += [name, f"{'':{width}}  {head}"]
+        table = [[name, *head]]
         for s in scores:
-            lines.append(
-                f"{s['row']:{width}}  {s['tokens_per_forward']:11.2f}  "
-                f"{s['median_tokens_per_forward']:6.2f}  {100 * s['agreement']:8.1f} %  "
-                f"{100 * s['same_as_ntp']:9.1f} %  {s['tokens_per_second']:8.1f}  "
-                f"{s['num_loops']:5}"
-            )
+            follows = ""
             if s["accuracy"] is not None:
-                lines[-1] += (
-                    f"  {100 * s['accuracy']:.1f} % ({100 * s['difference']:+.1f} "
-                    f"+- {100 * s['difference_interval']:.1f})"
-                )
-        lines.append("")
+                follows = f"{100 * s['accuracy']:.1f} % ({100 * s['difference']:+.1f} "
+                follows += f"+- {100 * s['difference_interval']:.1f})"
+            shares = [f"{100 * s[key]:.1f} %" for key in ("agreement", "same_as_ntp")]
+            speeds = [
+                f"{s[key]:.2f}" for key in ("tokens_per_forward", "median_tokens_per_forward")
+            ]
+            speed = f"{s['tokens_per_second']:.1f}"
+            table.append([s["row"], *speeds, *shares, speed, str(s["num_loops"]), follows])
+        lines += [*aligned(table), ""]
     return "\n".join(lines[:-1])

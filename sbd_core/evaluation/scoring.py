@@ -7,6 +7,7 @@ from typing import Any
 
 from sbd_core.evaluation.harness import Answer, Answers
 from sbd_core.tasks import Example, task
+from sbd_core.text_table import aligned
 
 Z_95 = 1.959964
 
@@ -121,17 +122,11 @@ def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
 def as_text(rows: Mapping[str, Any]) -> str:
     """Format rows_data() as a table: a line per row, a column per task, columns of means."""
     names = [cell["family"] for cell in next(iter(rows.values()))["families"]]
-    width = max(map(len, rows)) + 2
-    head = "".join(f"{name:>18}" for name in [*names, "mean"])
-    lines = [f"{'':<{width}}{head}{'tokens/s':>11}"]
+    table = [["", *names, "mean", "tokens/s"]]
     for row, data in rows.items():
-        cells = [*data["families"], data["mean"]]
-        lines.append(
-            f"{row:<{width}}"
-            + "".join(
-                f"{100 * cell['accuracy']:>9.1f} % {cell['tokens_per_forward']:>5.2f}x"
-                for cell in cells
-            )
-            + f"{data['mean']['tokens_per_second']:>11.0f}"
-        )
-    return "\n".join(lines)
+        cells = [
+            f"{100 * cell['accuracy']:.1f} % {cell['tokens_per_forward']:5.2f}x"
+            for cell in (*data["families"], data["mean"])
+        ]
+        table.append([row, *cells, f"{data['mean']['tokens_per_second']:.0f}"])
+    return "\n".join(aligned(table))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
-from sbd_core.errors import ModelError, require_extra, require_integer, shown
+from sbd_core.errors import ModelError, one_line, require_extra, require_integer, shown
 from sbd_core.files import replaced_folder, require_new_folder
 from sbd_core.hf.hub import write_custom_generate
 from sbd_core.models.loading import (
@@ -30,7 +30,7 @@ from sbd_core.models.mask_token import (
     num_embedding_rows,
 )
 from sbd_core.models.model_folder import BlockSettings, block_config, is_block_adapter
-from sbd_core.models.peft_adapter import is_adapter, merged
+from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.models.runtime import bars_only_on_a_terminal
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
@@ -223,7 +223,12 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     texts = probes(int(adapted.get_input_embeddings().weight.shape[0]), len(tokenizer))
     adapted.float()
     before = logits(adapted, texts)
-    model = merged(adapted)
+    try:
+        model = adapted.merge_and_unload()
+    except (NotImplementedError, RuntimeError, ValueError) as error:  # kinds that peft cannot merge
+        raise ModelError(f"model: cannot be merged: {one_line(error)}") from error
+    tied = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    model.config.tie_word_embeddings &= torch.equal(*tied)
     change = require_same_logits(before, logits(model, texts), "merging")
     if BlockSettings.of(model.config, source).is_trained:
         model.config.mask_token_id = tokenizer.mask_token_id

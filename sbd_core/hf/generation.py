@@ -7,7 +7,7 @@ block decoding cannot follow raise ArgumentError.
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -23,21 +23,20 @@ from transformers.generation import (
 from transformers.utils import ModelOutput, logging
 
 from sbd_core.config import MAX_ROWS, DecodeConfig
-from sbd_core.cost import shape_or_none
 from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.hf_model import TransformersModel
 from sbd_core.models.logits_processors import (
     HONOURED,
     read_processors,
     unhonoured,
     with_processors,
 )
-from sbd_core.models.model_folder import BlockSettings, reach_of, untrained_note
+from sbd_core.models.model_folder import BlockSettings, untrained_note
 from sbd_core.models.probes import require_block_attention
-from sbd_core.models.protocol import Cache, ForwardRequest, Message
-from sbd_core.sampling import ComputeLogitStats
+from sbd_core.models.protocol import Message
 from sbd_core.solvers import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
@@ -48,41 +47,25 @@ ATTENTION = ("sdpa", "eager")
 """Attention implementations that take any mask; flash kernels take causal ones alone."""
 
 
-class TokenModel:
-    """Adapts a transformers model to SetBlockModel, without a tokenizer."""
+class TokenModel(TransformersModel):
+    """Adapts a transformers model to SetBlockModel, without a tokenizer.
 
-    def __init__(
-        self,
-        model: Any,
-        mask_token_id: int | None,
-        end_token_ids: frozenset[int],
-        compute_logit_stats: ComputeLogitStats,
-    ) -> None:
-        """Wrap a model. Raises ArgumentError or ModelError if the model cannot decode blocks."""
-        self.name = model.config._name_or_path or type(model).__name__
+    Its repetition penalty is none, as that of a decode comes from transformers.
+    """
+
+    def __init__(self, model: Any, **facts: Any) -> None:
+        """Wrap a model. facts: the mask token, end tokens and logits of TransformersModel.
+
+        Raises ArgumentError or ModelError if the model cannot decode blocks.
+        """
+        name = model.config._name_or_path or type(model).__name__
         attention = model.config._attn_implementation
         if attention not in ATTENTION:
             raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
-        require_block_attention(model, self.name)
-        self.num_parameters = model.num_parameters()
-        self.device = str(model.device)
-        self.vocabulary_size = int(model.get_input_embeddings().weight.shape[0])
-        self.mask_token_id = mask_token_id
-        self.end_token_ids = end_token_ids
-        self.max_positions = reach_of(model.config)
-        settings = BlockSettings.of(model.config, self.name)
-        self.block_range, self.strategy = settings.block_range, settings.strategy
-        self.calibration = settings.calibration
-        self.shape = shape_or_none(
-            model.config.get_text_config(), next(model.parameters()).element_size()
-        )
-        self.repetition_penalty = 1.0  # that of a decode comes from transformers, see generate()
+        require_block_attention(model, name)
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
-        self.sampler_head = gate.sampler_head if gate else None
-        self.has_own_threads = False
-        self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
-        self.compute_logit_stats = compute_logit_stats
-        self._backend = TransformersBackend(model, gate)
+        head = gate.sampler_head if gate else None
+        super().__init__(model, name, TransformersBackend(model, gate), sampler_head=head, **facts)
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Raise ArgumentError, as a prompt must be token ids here."""
@@ -95,14 +78,6 @@ class TokenModel:
     def token_text(self, token_id: int) -> str:
         """The id of a token, in brackets, as there is no tokenizer."""
         return f"[{token_id}]"
-
-    def new_caches(self, count: int) -> Sequence[Cache]:
-        """Make `count` empty caches."""
-        return self._backend.new_caches(count)
-
-    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Make a forward pass for each text; see SetBlockModel.forward_batch."""
-        return self._backend.forward(requests)
 
 
 @dataclass
@@ -181,7 +156,12 @@ def generate(
     rules = read_processors(logits_processor or [], _num_padding(attention_mask))
     ends = _end_token_ids(generation_config)
     mask_token_id = _mask_token_id(model, mask_token_id, ends, is_needed=strategy != "ntp")
-    wrapped = TokenModel(model, mask_token_id, ends, with_processors(rules))
+    wrapped = TokenModel(
+        model,
+        mask_token_id=mask_token_id,
+        end_token_ids=ends,
+        compute_logit_stats=with_processors(rules),
+    )
     if seed is None:
         seed = int(torch.randint(2**31, ())) if generation_config.do_sample else 0
     config = DecodeConfig(

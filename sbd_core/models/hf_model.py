@@ -26,6 +26,7 @@ from sbd_core.models.model_folder import (
 )
 from sbd_core.models.probes import Exactness, keeps_bits
 from sbd_core.models.protocol import Backend, Cache, ForwardRequest, Message
+from sbd_core.models.sampler_head import SamplerHead
 from sbd_core.sampling import ComputeLogitStats
 
 
@@ -65,7 +66,57 @@ def byte_of_character() -> dict[str, int]:
     return table
 
 
-class HuggingFaceModel:
+class TransformersModel:
+    """A transformers model and its backend: all of a SetBlockModel but the tokenizer's part.
+
+    model: the wrapped model. backend: runs the forward passes.
+    """
+
+    repetition_penalty = 1.0
+
+    def __init__(
+        self,
+        model: Any,
+        name: str,
+        backend: Backend,
+        *,
+        mask_token_id: int | None,
+        end_token_ids: frozenset[int],
+        compute_logit_stats: ComputeLogitStats,
+        sampler_head: SamplerHead | None = None,
+    ) -> None:
+        """Wrap a model. name: its name in error messages. Raises ModelError."""
+        self.model, self.name, self.backend = model, name, backend
+        self.num_parameters = sum(parameter.numel() for parameter in model.parameters())
+        self.device = str(model.device)
+        self.vocabulary_size = int(model.get_input_embeddings().weight.shape[0])
+        self.mask_token_id, self.end_token_ids = mask_token_id, end_token_ids
+        self.max_positions = reach_of(model.config)
+        settings = BlockSettings.of(model.config, name)
+        self.block_range, self.strategy = settings.block_range, settings.strategy
+        self.calibration = settings.calibration
+        self.is_trained = mask_token_id is not None and settings.is_trained
+        self.shape = shape_or_none(
+            model.config.get_text_config(), next(model.parameters()).element_size()
+        )
+        self.sampler_head, self.compute_logit_stats = sampler_head, compute_logit_stats
+        self.weights: Mapping[str, str] = {}
+
+    @property
+    def has_own_threads(self) -> bool:
+        """Whether forward passes run on threads other than torch's."""
+        return self.backend.has_own_threads
+
+    def new_caches(self, count: int) -> Sequence[Cache]:
+        """Make `count` empty caches, one per text, for forward passes over these texts."""
+        return self.backend.new_caches(count)
+
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        """Run one forward pass for all requests; returns their logits, on the model's device."""
+        return self.backend.forward(requests)
+
+
+class HuggingFaceModel(TransformersModel):
     """A transformers model and its tokenizer, wrapped as a SetBlockModel.
 
     model, tokenizer: the wrapped objects. backend: runs the forward passes.
@@ -92,37 +143,28 @@ class HuggingFaceModel:
         backend: a backend built for `model`. adapter: the block adapter that `backend` applies.
         weights: {name: digest of the weights} of the model and an adapter's base; None if unknown.
         """
-        # transformers types these loosely; Any keeps our own code free of casts.
-        self.model: Any = model.eval()
+        mask_token_id = usable_mask_token_id(model, tokenizer)
+        super().__init__(
+            model.eval(),
+            name,
+            backend,
+            mask_token_id=mask_token_id,
+            end_token_ids=end_token_ids(model, tokenizer),
+            compute_logit_stats=with_processors(rules_of_folder(model, mask_token_id, name)),
+            sampler_head=None if adapter is None else adapter.sampler_head(model),
+        )
+        # transformers types it loosely; Any keeps our own code free of casts.
         self.tokenizer: Any = tokenizer
-        self.name = name
-        self.num_parameters = sum(parameter.numel() for parameter in model.parameters())
-        self.device = str(model.device)
-        self.vocabulary_size = int(self.model.get_input_embeddings().weight.shape[0])
-        self.mask_token_id = usable_mask_token_id(model, tokenizer)
-        self.end_token_ids = end_token_ids(model, tokenizer)
-        self.max_positions = reach_of(model.config)
-        settings = BlockSettings.of(model.config, name)
-        self.block_range, self.strategy = settings.block_range, settings.strategy
-        self.calibration = settings.calibration
+        self.adapter = adapter
         if adapter is not None and adapter.info.calibration is not None:
             self.calibration = adapter.info.calibration
-        self.is_trained = self.mask_token_id is not None and settings.is_trained
-        self.shape = shape_or_none(
-            model.config.get_text_config(), next(model.parameters()).element_size()
-        )
         self.repetition_penalty = own_repetition_penalty(model, name)
-        rules = rules_of_folder(model, self.mask_token_id, name)
-        self.compute_logit_stats: ComputeLogitStats = with_processors(rules)
-        place = Path(str(self.model.name_or_path))
+        place = Path(str(model.name_or_path))
         is_whole = getattr(model, "peft_config", None) is None
-        self.folder = place if is_whole and self.model.name_or_path and place.is_dir() else None
+        self.folder = place if is_whole and model.name_or_path and place.is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
-        self.adapter = adapter
-        self.sampler_head = None if adapter is None else adapter.sampler_head(model)
-        self.backend = backend
-        self.weights: Mapping[str, str] = dict(weights or {})
+        self.weights = dict(weights or {})
 
     @property
     def runs_on(self) -> str:
@@ -142,11 +184,6 @@ class HuggingFaceModel:
     def dtype(self) -> str:
         """The dtype of the weights that forward passes read: float32, bfloat16, float16 or int8."""
         return self.backend.dtype
-
-    @property
-    def has_own_threads(self) -> bool:
-        """Whether forward passes run on threads other than torch's."""
-        return self.backend.has_own_threads
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Encode a prompt or a conversation; special tokens in it become ordinary text.
@@ -177,10 +214,6 @@ class HuggingFaceModel:
         """Make an empty cache for one text."""
         return self.new_caches(1)[0]
 
-    def new_caches(self, count: int) -> Sequence[Cache]:
-        """Make `count` empty caches, one per text, for forward passes over these texts."""
-        return self.backend.new_caches(count)
-
     def forward(
         self,
         cache: Cache,
@@ -191,10 +224,6 @@ class HuggingFaceModel:
         """Run a forward pass of one text; returns its logits. Parameters: see ForwardRequest."""
         request = ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)
         return self.forward_batch([request])[0]
-
-    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Run one forward pass for all requests; returns their logits, on the model's device."""
-        return self.backend.forward(requests)
 
 
 VALUES_A_WEIGHT = 256

@@ -228,7 +228,7 @@ def read_with_peft(
         own = {"trust_remote_code": False, "local_files_only": local}
         tokenizer = AutoTokenizer.from_pretrained(source, **own)
         add_end_token(model, tokenizer)
-    adapted = apply_adapter(model, source, adapter, argument)
+    adapted = apply_adapter(model, source, argument)
     require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
     return adapted, tokenizer
 

@@ -1,4 +1,4 @@
-"""Reads, applies and merges adapters of peft, and writes those that this package trains.
+"""Reads and applies adapters of peft, and writes those that this package trains.
 
 An adapter written here is stored with a fingerprint of its base's weights. Adapters of other tools
 are checked only by the names and shapes of their weights.
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sbd_core.errors import ModelError, one_line, require_extra, shown, shown_name
+from sbd_core.errors import ModelError, require_extra, shown, shown_name
 from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.model_folder import BlockSettings, block_config, has_weights, object_in
 
@@ -93,11 +93,10 @@ def write_adapter(
     (folder / ADAPTER_FILE).write_text(json.dumps(data, indent=2) + "\n")
 
 
-def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: str) -> Any:
+def apply_adapter(model: Any, source: str, argument: str) -> Any:
     """Apply a peft adapter to its base `model`; returns a peft.PeftModel.
 
-    source: the adapter's folder or hub id. adapter: the content of its adapter_config.json.
-    argument: the name of `source` in error messages.
+    source: the adapter's folder or hub id. argument: the name of `source` in error messages.
     An adapter that this package trained also sets the base's config.set_block_decoding. Raises
     ModelError if the adapter belongs to another base, and what peft raises.
     """
@@ -105,7 +104,7 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
     from peft.utils.save_and_load import load_peft_weights
 
     subject = f"{argument}: {shown(source)}"
-    sizes = _trained_beside(model, Path(source), adapter, argument)
+    sizes = _trained_beside(model, Path(source), argument)
     _make_room(model, load_peft_weights(source, device="cpu"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # missing weights are an error below
@@ -114,7 +113,7 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
     others = [name for name in loaded.unexpected_keys if not COPY.search(name)]
     for names, rule in ((loaded.missing_keys, "lacks"), (others, "also has")):
         if names:
-            raise ModelError(f"{subject} {other_base(adapter, f'it {rule} {sorted(names)[0]}')}")
+            raise ModelError(f"{subject} is an adapter of another base: it {rule} {min(names)}")
     if sizes is not None:
         model.config.set_block_decoding = sizes
     return adapted.eval()
@@ -130,30 +129,17 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
         model.resize_token_embeddings(max(sizes), mean_resizing=False)
 
 
-def other_base(adapter: dict[str, Any], difference: str) -> str:
-    """Make the error message for an adapter that does not fit its base. difference: the reason."""
-    base = shown(adapter["base_model_name_or_path"])
-    return (
-        f"is an adapter of another base than {base}, which its adapter_config.json names "
-        f"({difference}); change base_model_name_or_path there"
-    )
-
-
-def _trained_beside(
-    model: Any, folder: Path, adapter: dict[str, Any], argument: str
-) -> dict[str, int] | None:
+def _trained_beside(model: Any, folder: Path, argument: str) -> dict[str, int] | None:
     """Return an adapter's value for the base's config.set_block_decoding; None if there is none.
 
-    model: the base. folder: the adapter's folder. adapter: the content of adapter_config.json.
-    argument: the name of the adapter in error messages.
-    Raises ModelError if the adapter was trained on a base with other weights.
+    Raises ModelError if the adapter was trained on a base with other weights than `model` has.
     """
     if not (folder / ADAPTER_FILE).is_file():
         return None
     try:
-        told = object_in(folder / ADAPTER_FILE)
-        base = Fingerprint(**told["base"])
-        sizes: dict[str, int] | None = told.get("set_block_decoding")
+        data = object_in(folder / ADAPTER_FILE)
+        base = Fingerprint(**data["base"])
+        sizes: dict[str, int] | None = data.get("set_block_decoding")
         BlockSettings.read(sizes, str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
         file = shown(str(folder / ADAPTER_FILE))
@@ -162,34 +148,6 @@ def _trained_beside(
     # fp16 rounds small numbers differently from bf16.
     is_other = model.dtype != torch.float16 and base.values != fingerprint.values
     if is_other or base.shapes != fingerprint.shapes:
-        other = other_base(adapter, "it was trained beside other weights")
-        raise ModelError(f"{argument}: {shown(str(folder))} {other}")
+        subject = f"{argument}: {shown(str(folder))}"
+        raise ModelError(f"{subject} is an adapter of another base: it was trained beside others")
     return sizes
-
-
-def merged(adapted: Any) -> Any:
-    """Merge a peft.PeftModel in fp32 into its base; returns the base. Raises ModelError."""
-    _untie(adapted)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whether embeddings are tied is decided below
-            model = adapted.merge_and_unload()
-    except (NotImplementedError, RuntimeError, ValueError) as error:
-        raise ModelError(f"model: cannot be merged: {one_line(error)}") from error
-    tied = model.get_input_embeddings().weight, model.get_output_embeddings().weight
-    if model.config.tie_word_embeddings and torch.equal(*tied):
-        model.get_output_embeddings().weight = tied[0]
-    else:
-        model.config.tie_word_embeddings = False
-    return model
-
-
-def _untie(model: Any) -> None:
-    """Give each module its own copy of a shared weight, so that a merge changes one module only."""
-    seen: set[int] = set()
-    for module in model.modules():
-        for name, weight in module.named_parameters(recurse=False):
-            if id(weight) in seen:
-                weight = torch.nn.Parameter(weight.detach().clone(), weight.requires_grad)
-                setattr(module, name, weight)
-            seen.add(id(weight))

@@ -9,24 +9,26 @@ import hashlib
 import json
 import math
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sbd_core.errors import ArgumentError, ModelError, one_line, shown, shown_name
-from sbd_core.files import sha256
-from sbd_core.models.model_folder import WEB_MANIFEST, object_in
+from sbd_core.files import PACKAGE, cache_folder, fill_cache, sha256
+from sbd_core.models.bases import BASES
+from sbd_core.models.model_folder import (
+    ADAPTER_INFO,
+    WEB_MANIFEST,
+    is_block_adapter,
+    is_web_folder,
+    object_in,
+)
 
 if TYPE_CHECKING:
     from sbd_core.models.block_adapter import BlockAdapter
     from sbd_core.models.stored_tensors import Stored
-import shutil
-
-from sbd_core.files import PACKAGE, cache_folder, new_work_folder
-from sbd_core.models.bases import BASES
-from sbd_core.models.model_folder import ADAPTER_INFO, is_block_adapter, is_web_folder
-
 FORMAT = 1
 GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
 """{engine of the browser: name of the file with its graph}."""
@@ -315,17 +317,9 @@ def keep_export(folder: Path) -> WebFolder:
     from sbd_core.models.web_export import export_web
 
     place = _place(folder)
-    work = new_work_folder(place.parent)
-    try:
-        export_web(folder, work / "made")
-        owner, _, _ = place.name.rpartition("-")
-        for old in place.parent.glob(f"{owner}-*"):
-            if find_export(folder) is None or old != place:
-                old.rename(work / f"old-{old.name}")
-        if not place.exists():  # else another process was first
-            (work / "made").rename(place)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    for old in place.parent.glob(f"{place.name.rpartition('-')[0]}-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    fill_cache(place, lambda fresh: export_web(folder, fresh))
     return open_web(place, reads_all=False)
 
 

@@ -1,4 +1,4 @@
-"""Makes Plotly figures of a trace, a sweep of solvers or the roofline, for page and notebooks.
+"""Makes Plotly figures of a trace or of a sweep of solvers, as those of the page, for notebooks.
 
     from sbd_core import plots
     plots.entropy_heatmap(trace).show()
@@ -10,8 +10,7 @@ must be installed: pip install "sbd-core[plots]".
 from sbd_core.errors import MissingExtraError
 
 try:
-    from sbd_core.plots.roofline import RooflinePoint, slowdown_curve
-    from sbd_core.plots.solver_curves import RunMark, solvers
+    from sbd_core.plots.solver_curves import solvers
     from sbd_core.plots.trace_figures import entropy_heatmap, tokens_per_forward_pass
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "plotly":
@@ -19,10 +18,7 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("plots", "plotly") from None
 
 __all__ = [
-    "RooflinePoint",
-    "RunMark",
     "entropy_heatmap",
-    "slowdown_curve",
     "solvers",
     "tokens_per_forward_pass",
 ]

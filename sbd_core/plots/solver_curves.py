@@ -1,14 +1,14 @@
 """Plots accuracy against tokens per forward pass for every solver in the results of a sweep."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
+from sbd_core.plots.theme import Ink, Theme, figure_of, ink_of
 from sbd_core.run_lines import LANE_NAMES
 from sbd_core.solvers import SOLVER_TITLES
 
@@ -31,11 +31,7 @@ SYMBOLS = (
     "hexagram",
     "star-diamond",
 )
-RUN_SYMBOL = "line-ns-open"
-"""Symbol of the user's own runs; no solver's line uses it."""
 DASHES = ("solid", "dash", "dot")
-LEGEND_LINE = 21
-"""Height in pixels of one entry in the legend of a narrow page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +59,11 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
     return by_solver
 
 
-@dataclass(frozen=True, slots=True)
-class RunMark:
-    """A decoding run of the page's user, to be marked in the figure.
-
-    name: the run's name in the hover text. speed: tokens per forward pass.
-    is_right: whether the answer is right, None if it was not checked.
-    """
-
-    name: str
-    speed: float
-    is_right: bool | None = None
-
-
-def solvers(
-    results: Mapping[str, Any], theme: Theme = "light", runs: Sequence[RunMark] = ()
-) -> go.Figure:
+def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     """Plot a line for each solver, a star for next-token prediction and another for verify.
 
     results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data(). Each entry of
         "rows" is named "solver parameter", "NTP" or "verify".
-    runs: runs to mark at the bottom, since a single answer has no accuracy.
     Raises ArgumentError for results without "NTP".
     """
     ink = ink_of(theme)
@@ -97,11 +77,6 @@ def solvers(
     data.append(_mark(LANE_NAMES["ntp"], "star", rows["NTP"], ink.ntp))
     if "verify" in rows:
         data.append(_mark(LANE_NAMES["verify"], "star-square", rows["verify"], ink.verify))
-    if runs:
-        heights = [height for each in data for height in each["y"]]
-        data.append(_runs(runs, min(heights) - 0.08 * max(max(heights) - min(heights), 1.0), ink))
-    below = LEGEND_LINE * len(data)
-    narrow = {"legend": LEGEND, "height": 420 + below, "margin": {"b": 60 + below}}
     return figure_of(
         "solvers",
         ink,
@@ -110,7 +85,6 @@ def solvers(
         {"title": "right answers, %"},
         height=520,
         showlegend=True,
-        meta={"id": "solvers", "narrow": {"layout": narrow}},
     )
 
 
@@ -137,23 +111,6 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
         "line": {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash},
         "hovertemplate": f"{title_of(solver)} at %{{text}}<br>%{{y:.1f}} % right, "
         "%{x:.2f} tokens per forward pass<extra></extra>",
-    }
-
-
-def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
-    """Draw marks for the user's own runs. height: the y of all marks, in percent."""
-    checked = {True: "right", False: "wrong", None: "not checked"}
-    texts = [f"Your run: {html.escape(run.name)}<br>answer {checked[run.is_right]}" for run in runs]
-    return {
-        "type": "scatter",
-        "name": "your runs",
-        "x": [round(run.speed, 4) for run in runs],
-        "y": [height] * len(runs),
-        "text": texts,
-        "mode": "markers",
-        "marker": {"symbol": RUN_SYMBOL, "size": 11, "color": ink.accent, "line": {"width": 4}},
-        # Short lines and no name beside them, which a phone has no room for.
-        "hovertemplate": "%{text}<br>%{x:.2f} tokens per forward pass<extra></extra>",
     }
 
 

@@ -12,10 +12,9 @@ from typing import Any, Literal
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.files import read_file
 from sbd_core.json_node import json_of
-from sbd_core.tasks import task
+from sbd_core.settings import check, setting
 
 Stage = Literal["ntp", "sbd"]
-STAGES: tuple[Stage, ...] = ("ntp", "sbd")
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 
 
@@ -54,68 +53,59 @@ class Recipe:
     average_decay: decay per step of the running average of the weights; the average is saved.
     """
 
-    stage: Stage
+    stage: Stage = setting()
     tasks: Mapping[str, float]
-    steps: int
-    batch_size: int
-    learning_rate: float
-    warmup_steps: int
-    decay_steps: int
-    minutes: float = 0.0
-    optimizer: Literal["adamw", "muon"] = "adamw"
-    weight_decay: float = 0.0
-    max_gradient_norm: float = 1.0
-    lora_rank: int = 0
-    lora_alpha: float = 32.0
+    steps: int = setting(low=1, help="number of steps")
+    batch_size: int = setting(low=1, help="examples per step")
+    learning_rate: float = setting(help="rate after the warm-up")
+    warmup_steps: int = setting()
+    decay_steps: int = setting()
+    minutes: float = setting(0.0, help="time to train, decay included, instead of steps")
+    optimizer: Literal["adamw", "muon"] = setting("adamw")
+    weight_decay: float = setting(0.0)
+    max_gradient_norm: float = setting(1.0)
+    lora_rank: int = setting(0, flag="lora", help="train an adapter of this rank; 0: none")
+    lora_alpha: float = setting(32.0)
     distils_base: bool = False
-    row_tokens: int = 256
-    min_block_size: int = 2
-    max_block_size: int = 16
-    prompt_weight: float = 0.0
-    full_mask_ratio: float = 0.0
-    paper_loss_steps: int = 0
-    seed: int = 0
+    row_tokens: int = setting(256, low=1, help="longest packed row, in tokens")
+    min_block_size: int = setting(2, low=1, help="smallest block to train on")
+    max_block_size: int = setting(16, low=1, help="largest block to train on")
+    prompt_weight: float = setting(
+        0.0, help="weight of prompt tokens in the next-token loss; 0: the loss is on answers only"
+    )
+    full_mask_ratio: float = setting(
+        0.0, high=1, flag="whole-ratio", help="share of blocks masked whole"
+    )
+    paper_loss_steps: int = setting(0)
+    seed: int = setting(0, help="seed of everything random")
     data: tuple[str, ...] = field(default=())
     # A model made from nothing, when there is no --init.
-    tokenizer: str = ""
-    vocabulary_size: int = 2048
-    tokenizer_examples: int = 20_000
-    hidden_size: int = 256
-    num_layers: int = 6
-    num_heads: int = 4
-    feed_forward_size: int = 704
+    tokenizer: str = setting(
+        "", help="folder whose tokenizer a new model takes, instead of a trained one"
+    )
+    vocabulary_size: int = setting(2048, low=1)
+    tokenizer_examples: int = setting(20_000, low=1)
+    hidden_size: int = setting(256, low=1)
+    num_layers: int = setting(6, low=1)
+    num_heads: int = setting(4, low=1)
+    feed_forward_size: int = setting(704, low=1)
     max_positions: int = 1024
     # A block adapter.
-    adapter_rank: int = 0
-    sampler_width: int = 1024
-    rows_per_text: int = 256
+    adapter_rank: int = setting(0, flag="rank", help="rank of every low-rank product")
+    sampler_width: int = setting(1024, help="width of the sampler head; 0: none")
+    rows_per_text: int = setting(256, flag="rows", help="block rows per text")
     block_sizes: tuple[int, ...] = (4, 8, 16)
-    first_weight: float = 0.5
-    loss_decay: float = 0.9
-    average_decay: float = 0.998
+    first_weight: float = setting(0.5, help="weight of a block's first mask")
+    loss_decay: float = setting(
+        0.9, high=1, flag="decay", help="decay of the loss weight per masked position"
+    )
+    average_decay: float = setting(
+        0.998, high=1, flag="averaging", help="decay of the running average, which ships"
+    )
 
     def __post_init__(self) -> None:
-        if self.stage not in STAGES:
-            raise ArgumentError("stage", f"must be one of {', '.join(STAGES)}", self.stage)
-        if self.optimizer not in ("adamw", "muon"):
-            raise ArgumentError("optimizer", "must be one of adamw, muon", self.optimizer)
-        least_of = {
-            1: "steps batch_size row_tokens vocabulary_size tokenizer_examples hidden_size "
-            "num_layers num_heads feed_forward_size min_block_size",
-            0: "warmup_steps decay_steps paper_loss_steps seed lora_rank adapter_rank "
-            "sampler_width",
-        }
-        for least, names in least_of.items():
-            for name in names.split():
-                require_integer(name, getattr(self, name), least)
+        check(self)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
-        for name in (
-            *("learning_rate", "prompt_weight", "weight_decay", "minutes", "lora_alpha"),
-            *("max_gradient_norm", "first_weight"),
-        ):
-            require_number(name, getattr(self, name), 0)
-        for name in ("full_mask_ratio", "loss_decay", "average_decay"):
-            require_number(name, getattr(self, name), 0, 1)
         object.__setattr__(self, "block_sizes", tuple(self.block_sizes))
         for size in self.block_sizes:
             require_integer("block_sizes", size, 2)
@@ -167,6 +157,8 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     may_be_empty: if False, at least one weight must be above 0.
     Raises ArgumentError for an unknown task, a negative weight or another type.
     """
+    from sbd_core.tasks import task  # here, as every command lists its flags
+
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
     if isinstance(tasks, (list, tuple)):
         names: Iterable[Any] = tasks
@@ -208,7 +200,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
         raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
     is_named = path is not None and str(path) in NAMED and not path.is_file()
     source = RECIPES / f"{path if is_named else stage}.json" if is_named or not path else path
-    given = {**_read(source, ()), **changes, "stage": "ntp" if stage == "baseline" else stage}
+    given = {**read_fields(source), **changes, "stage": "ntp" if stage == "baseline" else stage}
     missing = [
         item.name
         for item in fields(Recipe)
@@ -222,8 +214,11 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
     return Recipe(**given)
 
 
-def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """Read a recipe file together with its base. above: the files that build on this file."""
+def read_fields(source: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Read the fields that a recipe file and its base set; they are not checked.
+
+    above: the files that build on this file. Raises TrainingError.
+    """
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:
@@ -241,7 +236,7 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     if not isinstance(base, str) or not base:
         raise TrainingError(f"recipe {source}: base must name a recipe or a file beside it")
     under = RECIPES / f"{base}.json" if base in NAMED else source.parent / base
-    return {**_read(under, (*above, source.resolve())), **data}
+    return {**read_fields(under, (*above, source.resolve())), **data}
 
 
 LEAST_LEFT = 1e-3
@@ -278,3 +273,27 @@ def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: 
             f"{per_step:.2g} s each and a fall of {recipe.decay_ratio:.0%} of the time"
         )
         raise ArgumentError("minutes", rule, recipe.minutes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisConfig:
+    """Settings of a synthesis. Raises ArgumentError for an invalid value.
+
+    num_examples: number of lines in the finished file.
+    structured_ratio: share of the sampled requests that begin as those for lists, steps and code.
+    repetition_penalty: penalty on repeated tokens in answers, as in transformers.
+    max_answer_tokens: greatest length of an answer in tokens; with 0, only requests are written.
+    batch_size: number of texts decoded together.
+    """
+
+    num_examples: int = setting(25_000, low=1, flag="examples", help="number of lines to write")
+    structured_ratio: float = setting(
+        0.25, high=1, help="share of requests for lists, steps, code, tables and the like"
+    )
+    repetition_penalty: float = setting(1.1, low=1, help="for answers")
+    max_answer_tokens: int = setting(160, help="longest answer; 0: no answers")
+    batch_size: int = setting(128, low=1, help="most texts at once")
+    seed: int = setting(0, help="seed of the requests")
+
+    def __post_init__(self) -> None:
+        check(self)

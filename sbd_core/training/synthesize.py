@@ -7,7 +7,6 @@ on these texts, it learns to predict its own words.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,9 +14,10 @@ from typing import Any
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate_batch
 from sbd_core.decoding.repetition import is_loop
-from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.json_node import json_of
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.training.recipe import SynthesisConfig
 
 OPENINGS = (
     "List three", "List five", "List the steps", "Give me a list of", "Give me three examples of",
@@ -32,32 +32,6 @@ OPENINGS = (
 MAX_REQUEST_TOKENS = 64
 REQUEST_TEMPERATURE = 0.8
 """Temperature of requests; at 1, a small model makes up too many that make no sense."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SynthesisConfig:
-    """Settings of a synthesis. Raises ArgumentError for an invalid value.
-
-    num_examples: number of lines in the finished file.
-    structured_ratio: share of the sampled requests that begin with one of OPENINGS.
-    repetition_penalty: penalty on repeated tokens in answers, as in transformers.
-    max_answer_tokens: greatest length of an answer in tokens; with 0, only requests are written.
-    batch_size: number of texts decoded together.
-    """
-
-    num_examples: int = 25_000
-    structured_ratio: float = 0.25
-    repetition_penalty: float = 1.1
-    max_answer_tokens: int = 160
-    batch_size: int = 128
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        leasts = {"num_examples": 1, "max_answer_tokens": 0, "batch_size": 1, "seed": 0}
-        for name, least in leasts.items():
-            require_integer(name, getattr(self, name), least)
-        require_number("structured_ratio", self.structured_ratio, 0, 1)
-        require_number("repetition_penalty", self.repetition_penalty, 1)
 
 
 def synthesize(

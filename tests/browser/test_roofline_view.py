@@ -1,6 +1,11 @@
 """Roofline: a calculator at an address of its own; what it cannot use it says."""
 
+import csv
+import io
+import itertools
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +15,9 @@ from tests.browser.test_access import serious, tab_reaches_all
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
-DRAWN = """() => !('isOld' in document.querySelector('.sbd-roofline').dataset)
-  && document.querySelector('.sbd-roofline .js-plotly-plot .main-svg') !== null"""
+DRAWN = "document.querySelector('.sbd-roofline .js-plotly-plot .main-svg') !== null"
+LEGEND = """[...document.querySelectorAll('.sbd-roofline .legend .traces')]
+  .map((line) => line.getBoundingClientRect())"""
 
 
 def open_roofline(page):
@@ -60,7 +66,7 @@ def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_ur
     page.wait_for_function(DRAWN)
     problems = page.locator(".sbd-roofline-problems p")
     expect(problems).to_have_count(3)
-    expect(problems.first).to_contain_text("no device 'tpu'")
+    expect(problems.first).to_contain_text('no device "tpu"')
     wrong = page.locator(".sbd-roofline-form input[aria-invalid='true']")
     expect(wrong).to_have_count(2)
     expect(page.locator(".sbd-roofline-form .sbd-roofline-problems")).to_be_visible()
@@ -73,7 +79,34 @@ def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_ur
     expect(wrong).to_have_count(0)
 
 
-def test_a_config_can_be_pasted(story):
+def test_the_legend_has_room_for_its_words(story):
+    open_roofline(story)
+    lines = story.evaluate(LEGEND)
+    assert len(lines) == 4
+    for one, other in itertools.combinations(lines, 2):
+        is_beside = one["right"] <= other["left"] + 1 or other["right"] <= one["left"] + 1
+        assert is_beside or abs(one["top"] - other["top"]) > 10
+    expect(story.locator(".sbd-roofline .ytitle")).to_have_text("time, times one token")
+
+
+def test_the_table_is_saved_as_csv_and_as_json(story):
+    open_roofline(story)
+    box(story, "Block size").fill("8")
+    files = {}
+    for kind in ("CSV", "JSON"):
+        with story.expect_download() as download:
+            story.get_by_role("button", name=f"Save this table as {kind}").click()
+        assert download.value.suggested_filename == f"sbd-roofline.{kind.lower()}"
+        files[kind] = Path(download.value.path()).read_text("utf-8")
+    rows = json.loads(files["JSON"])
+    cells = list(csv.DictReader(io.StringIO(files["CSV"])))
+    assert cells == [{name: str(value) for name, value in row.items()} for row in rows]
+    values = {row["name"]: row["value"] for row in rows if row["part"] != "slowdown"}
+    assert values["block"] == 8
+    assert values["Speed-up"] == gain(story).inner_text()
+
+
+def test_a_config_can_be_pasted_or_opened(story, tmp_path):
     open_roofline(story)
     config = box(story, "Config")
     expect(config).to_be_hidden()
@@ -88,6 +121,9 @@ def test_a_config_can_be_pasted(story):
     )
     expect(problems).to_be_empty()
     expect(gain(story)).to_have_text(re.compile("×$"))
+    (tmp_path / "config.json").write_text('{"model_type": "mixtral", "num_experts": 8}')
+    story.get_by_label("Open a config").set_input_files(tmp_path / "config.json")
+    expect(problems).to_contain_text("several experts")
 
 
 def test_nothing_serious_is_wrong_and_tab_reaches_every_control(open_page, story_url):

@@ -14,16 +14,14 @@ from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import ArgumentError
 from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.plots import solvers, theme
-from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves
+from sbd_core.plots.solver_curves import CurvePoint, curves
 from sbd_core.plots.theme import token_name
 from sbd_core.plots.trace_figures import agreements
-from sbd_core.roofline import H100_FP8
 from sbd_core.solvers import SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts.write_tables import accuracy_at_speed
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
-from ui.views.charts import card_words, sweep
 
 FIGURES = (plots.entropy_heatmap, plots.tokens_per_forward_pass)
 HOSTILE = ["<b>bold</b>", "<a href='javascript:1'>x</a>", "%{x}", "&lt;i&gt;", "\u202e", "$x$"]
@@ -99,13 +97,6 @@ def test_verify_reads_nothing_again_and_has_dots_without_a_colour_as_the_charts_
     masked = {(item.position, event.index) for event in verified.events for item in event.masked}
     revealed = {(item.position, event.index) for event in verified.events for item in event.reveals}
     assert revealed - masked
-
-
-def test_the_chart_of_solvers_says_its_block_size_and_which_runs_are_strokes():
-    words = next(card for card in card_words() if card["id"] == "solvers")["words"]
-    assert f"in blocks of {sweep()['block_size']}:" in words
-    assert "not runs made to be timed" in words
-    assert "{" not in words
 
 
 def test_every_figure_is_plotlys_with_an_id_of_its_own(any_trace):
@@ -210,17 +201,6 @@ def test_every_line_has_a_name_and_a_mark_of_its_own() -> None:
     assert len({(line.marker.symbol, line.line.dash) for line in figure.data}) == len(figure.data)
 
 
-def test_the_readers_runs_are_marked_by_their_speed() -> None:
-    runs = [RunMark("<b>x</b>", 4.5, True), RunMark("top-k", 2.0)]
-    *lines, own = solvers({"rows": ROWS}, runs=runs).data
-    assert own["x"] == (4.5, 2.0)
-    assert "&lt;b&gt;" in own["text"][0]
-    assert own["text"][0].endswith("right")
-    assert own["y"][0] < min(min(line["y"]) for line in lines)
-    assert own["marker"]["symbol"] not in SYMBOLS, "no line has the mark of a run"
-    assert len(solvers({"rows": ROWS}).data) == len(lines)
-
-
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
     *_, ntp, verify = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
     assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Exact (verify)")
@@ -232,23 +212,3 @@ def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
 def test_results_that_are_no_sweep_are_refused(wrong) -> None:
     with pytest.raises(ArgumentError, match="results: must be those of a sweep"):
         solvers(wrong)
-
-
-def test_the_readers_point_is_starred_beside_measured_times() -> None:
-    point = plots.RooflinePoint(device=H100_FP8, block_size=9, kv_length=5000)
-    *lines, timed, star = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data
-    assert star.x == (9,)
-    assert list(timed.y) == [1.0, 4.0]
-    for line, mode in zip(lines, ("published", "corrected"), strict=True):
-        assert list(line.y) == [round(point.slowdown(n, 5000, mode), 4) for n in line.x]
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [("block_size", 0), ("kv_length", -1), ("batch_size", 1.5), ("tokens_per_forward", 17)],
-)
-def test_a_point_that_makes_no_sense_is_refused(name, wrong) -> None:
-    with pytest.raises(ArgumentError, match=name):
-        plots.RooflinePoint(device=H100_FP8, **{name: wrong})
-    with pytest.raises(ArgumentError, match="tokens_per_forward"):
-        plots.RooflinePoint(device=H100_FP8, tokens_per_forward=0)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.cost import ModelShape, forward_cost
+from sbd_core.cost import ModelShape
 from sbd_core.errors import ArgumentError
 from sbd_core.roofline import (
     DEVICES,
@@ -17,15 +17,14 @@ from sbd_core.roofline import (
     Calibrated,
     Device,
     LayerShape,
-    left_out,
     pass_seconds,
-    pass_time,
     slowdown,
     speedup,
-    widths,
 )
 
 TABLE = Path(__file__).parents[1] / "golden" / "table3_slowdown.csv"
+CASES = json.loads(Path(__file__).with_name("roofline_cases.json").read_text("utf-8"))
+"""Cases that the browser computes too: ui/web/tests/core/roofline.test.ts reads the same file."""
 
 
 def test_published_mode_gives_all_224_cells_to_three_decimals() -> None:
@@ -76,31 +75,47 @@ def test_a_pass_over_one_token_takes_as_long_as_reading_weights_and_cache_on_eve
         assert device.source
 
 
-def test_the_widths_of_each_mode_are_those_that_the_paper_prints_and_those_of_the_model() -> None:
-    assert widths("published") == (4096 * 16384, 32 * 8)
-    assert widths("corrected") == (14336, 8 * 128)
-    small = replace(LLAMA_8B, hidden_size=1024, feed_forward_size=3072, num_heads=16)
-    assert widths("published", small) == (1024 * 3072, 16 * 8)
-    assert widths("corrected", small) == (3072, 8 * 128)
-
-
-@pytest.mark.parametrize("cached", [0, 1000])
-def test_what_is_left_out_is_all_that_a_forward_pass_has_more(cached) -> None:
-    """Both add up to the operations of the whole forward pass where computing alone counts."""
-    shape = ModelShape(layer=LLAMA_8B, num_layers=2, vocabulary_size=500, bytes_per_value=2)
+@pytest.mark.parametrize("case", CASES["passes"], ids=lambda case: case["name"])
+def test_times_are_those_that_the_browser_computes_too(case) -> None:
+    shape = ModelShape.from_json(case["shape"])
+    sent = case["device"]
     device = Device(
-        name="d",
-        linear_flops=1e12,
-        attention_flops=1e12,
-        bandwidth=1e30,
-        bytes_per_value=2.0,
-        source="",
+        name=sent["name"],
+        linear_flops=sent["flops"],
+        attention_flops=sent["attentionFlops"],
+        bandwidth=sent["bandwidth"],
+        bytes_per_value=sent["valueBytes"],
+        source=sent["source"],
     )
-    found = left_out(16, cached, 1, shape, device)
-    seconds = pass_time(16, cached, 1, "corrected", shape, device).seconds
-    whole = forward_cost(shape, cached, 0, [(0, 16)], 16).flops / 1e12
-    assert seconds + found.output_layer + found.own_keys == pytest.approx(whole)
-    assert found.output_layer == pytest.approx(2 * 16 * 4096 * 500 / 1e12)
+    where = case["cache"], case["batch"]
+    for mode in ("published", "corrected"):
+        expected, on = case[mode], {"shape": shape.layer, "device": device}
+        seconds = shape.num_layers * pass_seconds(case["block"], *where, mode, **on)
+        assert seconds == pytest.approx(expected["seconds"], rel=1e-12)
+        assert slowdown(case["block"], *where, mode, **on) == pytest.approx(expected["slowdown"])
+        gain = speedup(case["block"], case["tokens"], *where, mode, **on)
+        assert gain == pytest.approx(expected["speedup"])
+    assert shape.num_weights == case["num_weights"]
+
+
+def test_measured_times_are_those_that_the_browser_reads_too() -> None:
+    rows = CASES["times"].items()
+    times = Calibrated({int(kv): {int(n): s for n, s in row.items()} for kv, row in rows})
+    for case in CASES["timed"]:
+        assert times.pass_seconds(case["block"], case["cache"]) == pytest.approx(case["seconds"])
+        gain = times.speedup(case["block"], case["tokens"], case["cache"])
+        assert gain == pytest.approx(case["speedup"])
+
+
+@pytest.mark.parametrize("case", CASES["configs"])
+def test_configs_are_read_as_the_browser_reads_them_too(case) -> None:
+    if "shape" in case:
+        assert ModelShape.of(case["config"], 2).as_json() == case["shape"]
+        return
+    with pytest.raises(ArgumentError) as raised:
+        ModelShape.of(case["config"], 2)
+    error = raised.value
+    assert [error.argument, error.rule, error.value] == case["error"]
 
 
 def test_a_shape_is_read_from_a_config() -> None:

@@ -3,13 +3,13 @@
 import json
 import shutil
 import subprocess
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sbd_core import DecodeConfig, generate
+from sbd_core import DecodeConfig, generate, plots, roofline
 from sbd_core.cost import ForwardCost
 from sbd_core.masks import decoding_mask
 from sbd_core.run_lines import replay_lines
@@ -20,6 +20,8 @@ from tests.core.decoding.doubles import used_alternative
 from tests.ui.doubles import story_model
 from ui import server
 from ui.decode.form import LABELS, LINK_FIELDS, Form
+from ui.views import charts
+from ui.views.roofline import device_data
 
 
 def test_the_committed_constants_are_what_python_says():
@@ -43,7 +45,10 @@ NODE = shutil.which("node")
 DIST = Path(__file__).parents[2] / "assets" / "dist"
 RUN = """
 import { readFileSync } from "node:fs";
-import { costOf, History, maskOf, rowsOf, traceText } from "./page.js";
+import {
+  costOf, entropyHeatmap, History, maskOf, rowsOf, slowdownCurve, solverChart, tokensPerPass,
+  traceText,
+} from "./page.js";
 
 const history = new History();
 history.accept(readFileSync(0, "utf8"));
@@ -139,3 +144,79 @@ def test_the_trace_that_is_saved_and_its_costs_are_those_of_the_decode(llama, na
     assert [Trace.from_json(each["trace"]) for each in found] == traces
     for each, trace in zip(found, traces, strict=True):
         assert [ForwardCost(*cost) for cost in each["costs"]] == list(trace.costs)
+
+
+FIGURES = """
+const marks = [{ name: "a <b>", rate: 2.5, right: true }, { name: "c", rate: 1, right: null }];
+const shapes = { published: LAYERS.published, corrected: LAYERS.corrected };
+const setup = { shapes, device: DEVICE, cache: 300, batch: 2 };
+const timed = { name: "timed", seconds: { 1: 0.5, 2: 0.75 } };
+const figures = [
+  entropyHeatmap(run), tokensPerPass(run), solverChart(SWEEP, []),
+  solverChart(SWEEP, marks), slowdownCurve(9, setup, timed),
+];
+const drawn = [false, true].map((isDark) =>
+  figures.map(({ draw }) => draw({ isDark, isNarrow: false })),
+);
+console.log(JSON.stringify(drawn));
+"""
+
+
+@pytest.mark.skipif(NODE is None, reason="needs Node.js")
+@pytest.mark.parametrize("name", ["ntp", "sbd", "verify"])
+def test_the_figures_of_the_page_are_those_of_python(name) -> None:
+    trace = generate(story_model(), "p", DecodeConfig(max_new_tokens=60, **SETTINGS[name]))
+    results = json.loads(charts.SWEEP.read_text("utf-8"))
+    device = roofline.DEVICES["h100-fp8"]
+    layers = {"published": roofline.LLAMA_8B_PUBLISHED, "corrected": roofline.LLAMA_8B}
+    given = {
+        "SWEEP": json.loads(charts.charts_value())["sweep"],
+        "DEVICE": device_data(device),
+        "LAYERS": {mode: {**asdict(layer), "num_layers": 1} for mode, layer in layers.items()},
+    }
+    known = "".join(f"const {key} = {json.dumps(value)};" for key, value in given.items())
+    found = said_by_node(known + FIGURES, replay_lines("r", {name: trace}))
+    for theme, (*drawn, marked, curve) in zip(("light", "dark"), found, strict=True):
+        wanted = [
+            plots.entropy_heatmap(trace, theme),
+            plots.tokens_per_forward_pass(trace, theme),
+            plots.solvers(results, theme),
+        ]
+        for mine, figure in zip(drawn, wanted, strict=True):
+            data = json.loads(figure.to_json())
+            for only_of_python in ("meta", "template"):
+                data["layout"].pop(only_of_python)
+            if "z" in data["data"][0]:
+                data["data"][0]["text"] = [[*map(likely, row)] for row in data["data"][0]["text"]]
+            assert_close(mine, data)
+        *others, own = marked["data"]
+        assert len(others) == len(drawn[-1]["data"])
+        assert own["x"] == [2.5, 1]
+        assert "a &lt;b&gt;" in own["text"][0]
+        assert own["y"][0] < min(min(line["y"]) for line in others)
+        for line, mode in zip(curve["data"], ("published", "corrected"), strict=False):
+            times = [roofline.slowdown(n, 300, 2, mode, device=device) for n in line["x"]]
+            assert_close(line["y"], [round(time, 4) for time in times])
+        assert [each["name"] for each in curve["data"][2:]] == ["timed", "your block"]
+
+
+def likely(text: str) -> str:
+    """The note on a cell without the tokens, after the first, that the page would read as 0.0 %."""
+    entropy, *tops = text.split("<br>")
+    kept = [top for top in tops if top is tops[0] or float(top.split(" %")[0]) >= 0.05]
+    return "<br>".join([entropy, *kept])
+
+
+def assert_close(found: Any, wanted: Any) -> None:
+    """Assert that two pieces of JSON are equal, numbers but for rounding."""
+    if isinstance(wanted, dict):
+        assert found.keys() == wanted.keys()
+        for key, value in wanted.items():
+            assert_close(found[key], value)
+    elif isinstance(wanted, list):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_close(one, other)
+    else:
+        is_number = type(wanted) in (int, float)
+        assert found == (pytest.approx(wanted) if is_number else wanted)

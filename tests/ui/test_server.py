@@ -66,8 +66,13 @@ def test_every_file_that_the_page_names_is_there(visitor):
     names += [
         f"gallery/{run['name']}.json" for run in json.loads(values["views"]["gallery"])["runs"]
     ]
-    names += [json.loads(values["views"][view])["library"] for view in ("charts", "roofline")]
-    names += ["model-card.md", "html/replay.html", "dist/engine.js", "dist/onnxruntime.wasm.gz"]
+    names += [
+        "vendor/plotly-cartesian.min.js",
+        "model-card.md",
+        "html/replay.html",
+        "dist/engine.js",
+        "dist/onnxruntime.wasm.gz",
+    ]
     for name in names:
         assert visitor.get(f"/{name}").status_code == 200, name
 
@@ -180,12 +185,8 @@ def test_what_the_page_asks_for_at_once_is_answered_or_refused_in_a_sentence(vis
     assert (model["name"], model["isDone"], model["absence"]) == ("story", True, "")
     trace = sbd_core.generate(story_model(), "p", DecodeConfig(max_new_tokens=4)).to_json()
     assert '"type":"end"' in asked("trace", {"text": trace})["lines"]
-    figures = asked("charts", {"trace": trace})["figures"]
-    names = ["entropy-heatmap", "tokens-per-forward-pass", "solvers"]
-    assert [figure["id"] for figure in figures] == names
-    assert asked("roofline", {})["facts"]
     assert asked("trace", {"text": "{"})["error"].startswith("trace")
-    assert "error" in asked("charts", 7)
+    assert "error" in asked("trace", 7)
 
 
 ELSEWHERE = [
@@ -444,7 +445,7 @@ FLOODS = [
     "GET /", "GET /config", "GET /gradio_api/info", "GET /gradio_api/call/decode/x",
     "GET /dist/page.js", "GET /gallery/code-1.json", "GET /dist/onnxruntime.wasm.gz",
     "GET /nothing",
-    "call", "join", "decode", "cancel", "reset", "ask/models", "ask/trace", "ask/roofline",
+    "call", "join", "decode", "cancel", "reset", "ask/models", "ask/trace",
 ]  # fmt: skip
 MOST_SECONDS = 1.5
 
@@ -488,7 +489,7 @@ def test_junk_leaves_no_traceback_and_the_page_goes_on(page, visitor, capfd):
         for kind, _data in visitor.events(answer.json()["event_id"], name):
             if kind in ("error", "complete"):
                 break
-    for name in ("models", "trace", "charts", "roofline"):
+    for name in ("models", "trace"):
         for sent in JUNK:
             asked = visitor._client.post(f"{page.url}/ask/{name}", json=sent)
             assert asked.status_code in (200, 422)

@@ -1,29 +1,22 @@
 // The charts under the player, and the bar that opens and closes them. Each chart is a card, drawn by Plotly once it
-// is in view. Open charts follow the run that the player shows; closed ones request nothing from the server.
+// is in view. Open charts follow the run that the player shows; Plotly itself is loaded when the first chart needs it.
 
+import {
+  entropyHeatmap,
+  type Figure,
+  type Mark,
+  type Sweep,
+  solverChart,
+  tokensPerPass,
+} from "./core/figures.ts";
 import { failureWords } from "./core/numbers.ts";
-import type { Run } from "./core/run.ts";
-import { traceText } from "./core/trace.ts";
 import { decodingWords } from "./core/words.ts";
 import { find, make, makeToggle } from "./dom/elements.ts";
 import { pageAddress } from "./dom/page.ts";
+import { makeTableButtons } from "./dom/save.ts";
 import { isDarkPage, onScheme } from "./dom/screen.ts";
 import { makeTermNote, makeUnfoldButton, withTerms } from "./dom/terms.ts";
 import { onViewChange, playerOf } from "./dom/views.ts";
-import { askServer } from "./server.ts";
-
-/** Return a copy of `old` with changes, nested as `old` is; changes to a list have its indices as keys. */
-export function withChanges(old: any, changes: any): any {
-  if (changes === undefined) return old;
-  if (!isNested(old) || !isNested(changes) || Array.isArray(changes)) return changes;
-  const copy: any = Array.isArray(old) ? [...old] : { ...old };
-  for (const [key, change] of Object.entries(changes)) copy[key] = withChanges(copy[key], change);
-  return copy;
-}
-
-function isNested(value: unknown) {
-  return typeof value === "object" && value !== null;
-}
 
 /** Title and description of a chart. ntp, verify: descriptions that replace `words` for a run by that strategy. */
 export type CardWords = { id: string; title: string; words: string; ntp?: string; verify?: string };
@@ -34,10 +27,6 @@ export function wordsFor(rows: CardWords[], strategy: string): CardWords[] {
   return rows.map((row) => ({ ...row, words: row[key] ?? row.words }));
 }
 
-/** what Plotly draws; narrow: changes for a narrow chart */
-type Drawing = { data: object[]; layout: { height: number; meta?: { narrow?: object } } };
-/** dark: changes for a dark page */
-export type Figure = Drawing & { id: string; dark: object };
 type Plotly = {
   react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown>;
 };
@@ -53,23 +42,23 @@ const CHART_CONFIG = {
   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
 };
 
-/** Return a function that loads Plotly from `address` once; after a failure the next call tries again. */
-export function makeLibrary(address: string): () => Promise<Plotly> {
-  let loading: Promise<Plotly> | null = null;
-  return () => {
-    loading ??= new Promise((done, fail) => {
-      const script = make("script", "", { src: address });
-      // Plotly's script sets window.Plotly.
-      script.addEventListener("load", () => done(Reflect.get(window, "Plotly")));
-      script.addEventListener("error", () => {
-        loading = null;
-        script.remove();
-        fail(new Error(`${address} did not load`));
-      });
-      document.head.append(script);
+const LIBRARY = "vendor/plotly-cartesian.min.js";
+let loading: Promise<Plotly> | null = null;
+
+/** Load Plotly once; after a failure the next call tries again. */
+function library() {
+  loading ??= new Promise((done, fail) => {
+    const script = make("script", "", { src: pageAddress(LIBRARY) });
+    // Plotly's script sets window.Plotly.
+    script.addEventListener("load", () => done(Reflect.get(window, "Plotly")));
+    script.addEventListener("error", () => {
+      loading = null;
+      script.remove();
+      fail(new Error(`${LIBRARY} did not load`));
     });
-    return loading;
-  };
+    document.head.append(script);
+  });
+  return loading;
 }
 
 /** One chart: its title, its description behind a "?", and the element that it is drawn in. */
@@ -106,7 +95,7 @@ class Card {
   take(figure: Figure) {
     this.figure = figure;
     this.drawnScheme = "";
-    this.plot.style.minHeight = `${figure.layout.height}px`;
+    this.plot.style.minHeight = `${figure.height}px`;
   }
 }
 
@@ -117,10 +106,7 @@ export class ChartCards {
   root: HTMLDivElement;
   sight: IntersectionObserver;
 
-  constructor(
-    rows: CardWords[],
-    readonly library: () => Promise<Plotly>,
-  ) {
+  constructor(rows: CardWords[]) {
     this.cards = rows.map((row) => new Card(row));
     this.root = make("div", "sbd-charts-cards", ...this.cards.map(({ root }) => root));
     this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
@@ -167,33 +153,31 @@ export class ChartCards {
   async draw(card: Card, isWanted: boolean = card.isInSight) {
     const scheme = isDarkPage() ? "dark" : "light";
     if (!isWanted || !card.figure || card.drawnScheme === scheme) return;
-    const plotly = await this.library();
+    const plotly = await library();
     if (card.drawnScheme === scheme) return; // drawn while the library was loading
     card.drawnScheme = scheme;
-    const themed = withChanges(card.figure, scheme === "dark" ? card.figure.dark : undefined);
     const isNarrow = card.plot.clientWidth < NARROW;
-    const { data, layout } = withChanges(themed, isNarrow ? themed.layout.meta?.narrow : undefined);
+    const { data, layout } = card.figure.draw({ isDark: scheme === "dark", isNarrow });
     const toImageButtonOptions = { filename: this.name, scale: 2 };
     const config = { ...CHART_CONFIG, toImageButtonOptions };
+    // As high as the card beside it.
+    layout.height = Math.max(layout.height, card.plot.clientHeight);
     await plotly.react(card.plot, data, layout, config);
   }
 }
 
-type Setting = { cards: CardWords[]; library: string };
-/** a run in the chart of solvers. rate: tokens per forward pass; right: the verdict on its answer, null for none */
-type Mark = { name: string; rate: number; right: boolean | null };
+/** sweep: the results in the chart of solvers. mostMarked: largest number of runs to mark in it */
+type Setting = { cards: CardWords[]; sweep: Sweep; mostMarked: number };
 
 const CLOSED_WORDS =
   "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
-const MAX_MARKED = 12; // MAX_MARKED in ui/views/charts.py
 const SOLVERS_WORDS = "Every [solver] on held-out examples, your runs marked.";
 const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
 /** The section under the player or under Compare: the bar and the charts. */
 class ChartSection {
-  library: () => Promise<Plotly>;
   isOpen = false;
-  requestedRun = "";
+  drawnRun = "";
   /** runs for the chart of solvers, the newest last, by id */
   marks: Map<string, Mark> = new Map();
   cards: ChartCards | null = null;
@@ -205,7 +189,6 @@ class ChartSection {
     readonly root: HTMLElement,
     readonly setting: Setting,
   ) {
-    this.library = makeLibrary(pageAddress(setting.library));
     this.status = make("p", "sbd-charts-status", { role: "status" });
     this.bar = makeToggle("Charts", () => this.toggleOpen());
     find(root, ".sbd-charts-bar").replaceChildren(this.bar, this.status);
@@ -229,14 +212,24 @@ class ChartSection {
     if (this.isOpen) this.open();
     else this.say(withTerms(this.closedWords));
     this.root.toggleAttribute("data-is-open", this.isOpen);
-    this.requestAgain();
+    this.drawAgain();
   }
 
   open() {
-    this.library().catch(() => {}); // loads while the server makes the figures; draw() reports failures
+    library().catch(() => {}); // show() reports failures
     if (this.cards) return;
-    this.cards = new ChartCards(this.setting.cards, this.library);
+    this.cards = new ChartCards(this.setting.cards);
+    const save = makeTableButtons("sbd-solvers", "these results", () => this.table());
+    this.cards.cards.find(({ id }) => id === "solvers")?.root.append(save);
     this.root.append(this.cards.root);
+  }
+
+  /** The results in the chart of solvers, as rows to save. */
+  table() {
+    return Object.entries(this.setting.sweep).map(([name, [accuracy, rate]]) => {
+      const [solver = "", setting = ""] = name.split(" ");
+      return { solver, setting, accuracy, tokens_per_forward: rate };
+    });
   }
 
   /** Add the run shown to the chart of solvers once it is complete, unless it is the page's first recorded run. */
@@ -252,34 +245,23 @@ class ChartSection {
     });
   }
 
-  /** Request the charts of the run shown once it is complete, unless they were requested before. */
-  request() {
+  /** Draw the charts of the run shown once it is complete, unless they were drawn before. */
+  async draw() {
     const run = playerOf(document)?.run;
-    if (!this.isOpen || !run) return;
-    if (run.isComplete && run.id === this.requestedRun) return;
+    if (!this.isOpen || !run || !this.cards) return;
+    if (run.isComplete && run.id === this.drawnRun) return;
     this.root.dataset.isOld = "";
-    this.requestedRun = run.isComplete ? run.id : "";
+    this.drawnRun = run.isComplete ? run.id : "";
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
     if (!run.isComplete) return;
-    const marks = [...this.marks.values()].slice(-MAX_MARKED);
-    void this.ask(run, marks);
-  }
-
-  /** Request the charts again, as the chart of solvers has other runs to mark. */
-  requestAgain() {
-    this.requestedRun = "";
-    this.request();
-  }
-
-  /** Have the server draw the charts of a run, and show them unless others were requested since. */
-  async ask(run: Run, marks: Mark[]) {
-    const isCurrent = () => this.isOpen && this.cards !== null && this.requestedRun === run.id;
+    const { cards, sweep, mostMarked } = this.setting;
+    const marks = [...this.marks.values()].slice(-mostMarked);
+    const isCurrent = () => this.isOpen && this.drawnRun === run.id;
     try {
-      const sent = { trace: traceText(run), marks };
-      const { figures }: { figures: Figure[] } = await askServer("charts", sent);
-      if (!this.cards || !isCurrent()) return;
-      this.cards.setWords(wordsFor(this.setting.cards, run.strategy));
+      const figures = [entropyHeatmap(run), tokensPerPass(run), solverChart(sweep, marks)];
+      this.cards.setWords(wordsFor(cards, run.strategy));
       await this.cards.show(figures, run.fileStem);
+      if (!isCurrent()) return;
       delete this.root.dataset.isOld;
       this.say(OPEN_WORDS);
     } catch (failure) {
@@ -287,8 +269,14 @@ class ChartSection {
     }
   }
 
+  /** Draw the charts again, as the chart of solvers has other runs to mark. */
+  drawAgain() {
+    this.drawnRun = "";
+    void this.draw();
+  }
+
   fail(failure: unknown) {
-    this.requestedRun = "";
+    this.drawnRun = "";
     this.say(`The charts cannot be drawn: ${failureWords(failure)}.`, true);
   }
 }
@@ -298,13 +286,13 @@ export function mountCharts(element: HTMLElement, value: string, signal: AbortSi
   makeTermNote(section.root, signal);
   const follow = () => {
     section.addMark();
-    section.request();
+    void section.draw();
   };
   /** @param event its detail: the marks of lanes that were compared */
   const onCompared = (event: Event) => {
     for (const mark of event instanceof CustomEvent ? event.detail : [])
       section.marks.set(`compared ${mark.name}`, mark);
-    section.requestAgain();
+    section.drawAgain();
   };
   onViewChange((name) => section.setClosedWords(name === "compare"), signal);
   document.addEventListener("sbd-run", follow, { signal });

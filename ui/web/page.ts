@@ -3,6 +3,7 @@
 import { mountCharts } from "./charts.ts";
 import { mountCompare } from "./compare/view.ts";
 import { costOf } from "./core/cost.ts";
+import { entropyHeatmap, slowdownCurve, solverChart, tokensPerPass } from "./core/figures.ts";
 import { maskOf, rowsOf } from "./core/mask.ts";
 import { History } from "./core/run.ts";
 import { traceText } from "./core/trace.ts";
@@ -36,7 +37,7 @@ import {
   modelNamed,
   setModels,
 } from "./models.ts";
-import { mountRoofline } from "./roofline.ts";
+import { mountRoofline } from "./roofline/view.ts";
 import { restoreRun } from "./saved_run.ts";
 import { askServer, type Functions } from "./server.ts";
 import { formOfAddress, isLink, queryOfAddress } from "./share/permalink.ts";
@@ -109,7 +110,6 @@ function begin() {
   );
   const at = (name: string) => find(document, `#sbd-${name}`);
   const value = (name: string) => views[name] ?? "";
-  document.body.classList.toggle("sbd-has-server", server !== null);
   setModels(models);
   if (server === null) keepForLater();
   else askForHeaders();
@@ -127,11 +127,9 @@ function begin() {
   const compare = mountCompare(at("compare"), value("compare"), signal);
   mountGallery(at("gallery"), value("gallery"));
   mountFooter(at("footer"), value("footer"), signal);
-  if (server) {
-    mountCharts(at("charts"), value("charts"), signal);
-    mountRoofline(at("roofline"), value("roofline"), signal);
-    mountUntrained(at("untrained"), signal);
-  }
+  mountCharts(at("charts"), value("charts"), signal);
+  mountRoofline(at("roofline"), value("roofline"), signal);
+  if (server) mountUntrained(at("untrained"), signal);
   onChosen(({ model, keepsSettings }) => {
     takeModel(model, keepsSettings);
     if (!keepsSettings) changePrompt();
@@ -171,6 +169,16 @@ function linkedForm() {
 }
 
 // For tests, which run this bundle under Node.
-export { costOf, History, maskOf, rowsOf, traceText };
+export {
+  costOf,
+  entropyHeatmap,
+  History,
+  maskOf,
+  rowsOf,
+  slowdownCurve,
+  solverChart,
+  tokensPerPass,
+  traceText,
+};
 
 if (typeof document !== "undefined") begin();

@@ -44,7 +44,6 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     assert online["main"]["steps"] < online["ntp"]["steps"] == online["ntp"]["tokens"]
     chip = page.locator(".sbd-verdict-chip:visible")
     expect(chip).to_have_attribute("data-words", re.compile("Not checked"))
-    expect(page.get_by_text("Charts of a run are made by Python")).to_be_visible()
     until(page, KEPT)
     is_saved(page)
     server.shutdown()
@@ -63,6 +62,11 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     has_threads(page, server)
     offline = decode_here(page, "What is 12 + 30?")
     assert offline["main"]["text"] == online["main"]["text"]
+    page.get_by_role("button", name="Charts", exact=True).click()
+    expect(page.locator(".sbd-charts .main-svg").first).to_be_visible()
+    turn_to(page, "Roofline")
+    expect(page.locator(".sbd-roofline-facts strong").first).to_have_text(re.compile(r"^\d.*×$"))
+    expect(page.locator(".sbd-roofline .main-svg").first).to_be_visible()
 
 
 def test_it_decodes_in_a_frame_of_a_page_that_shares_no_memory(open_page, server, tmp_path):

@@ -5,7 +5,10 @@ import constants from "../constants.json" with { type: "json" };
 import { blocksOf } from "./mask.ts";
 import type { Shape, Step } from "./run.ts";
 
-/** flops, attentionFlops: operations per second. bandwidth: bytes per second. valueBytes: bytes of one number. */
+/**
+ * flops, attentionFlops: operations per second. bandwidth: bytes per second. valueBytes: bytes of one number. memory:
+ * bytes; null if unknown.
+ */
 export type Device = {
   name: string;
   flops: number;
@@ -13,6 +16,7 @@ export type Device = {
   bandwidth: number;
   valueBytes: number;
   source: string;
+  memory: number | null;
 };
 
 /** by the key of the device */

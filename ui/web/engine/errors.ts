@@ -1,5 +1,9 @@
 // Errors that the engine raises on purpose. Each has a message of one line that a visitor can understand.
 
+import constants from "../constants.json" with { type: "json" };
+
+const LABELS: Readonly<Record<string, string>> = constants.fieldLabels;
+
 export class EngineError extends Error {}
 
 /** A value from the caller breaks a rule. */
@@ -14,6 +18,13 @@ export class ArgumentError extends EngineError {
     this.argument = argument;
     this.rule = rule;
     this.value = value;
+  }
+
+  /** The error as a line for the visitor, with the label of the form's field. */
+  get words() {
+    const isNothing = ["", null, undefined].some((nothing) => nothing === this.value);
+    const got = isNothing ? "" : `; got ${shown(this.value)}`;
+    return `${LABELS[this.argument] ?? this.argument} ${this.rule}${got}.`;
   }
 }
 

@@ -8,11 +8,11 @@ import { randomId } from "../core/random.ts";
 import type { Verdict } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
-import { FIELD_LABELS, KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.ts";
+import { KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.ts";
 import { readSettings, type Settings } from "./decoding/settings.ts";
 import type { StepEvent } from "./decoding/state.ts";
 import { stream } from "./decoding/stream.ts";
-import { ArgumentError, EngineError, shown } from "./errors.ts";
+import { ArgumentError, EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
 import { Cache } from "./model.ts";
 
@@ -405,10 +405,7 @@ function blankLength(blank: RegExpMatchArray) {
 function messageOf(error: unknown) {
   if (!(error instanceof EngineError))
     return "The decode failed inside this browser; its console says where.";
-  if (!(error instanceof ArgumentError)) return error.message;
-  const label = FIELD_LABELS[error.argument] ?? error.argument;
-  const isNothing = ["", null, undefined].some((nothing) => nothing === error.value);
-  return `${label} ${error.rule}${isNothing ? "" : `; got ${shown(error.value)}`}.`;
+  return error instanceof ArgumentError ? error.words : error.message;
 }
 
 type Finish = "end_of_sequence" | "length" | "stopped";

@@ -7,18 +7,12 @@ import type { Run, WireLine } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
 import { traceText } from "../core/trace.ts";
 import { icon, make, setText } from "../dom/elements.ts";
+import { saveFile } from "../dom/save.ts";
 import { isDarkPage } from "../dom/screen.ts";
 import { settingsOf } from "../models.ts";
 import { makeGif } from "./gif.ts";
 import { linkTo } from "./permalink.ts";
 import { staircasePicture } from "./picture.ts";
-
-/** Let the browser save a file. */
-function saveFile(name: string, blob: Blob) {
-  const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
 
 /** Format a file size: "84 kB", "1.2 MB". */
 function fileSize(bytes: number) {

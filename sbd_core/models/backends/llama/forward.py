@@ -1,9 +1,9 @@
 """The fused forward pass of Llama-shaped models, equal to that of transformers up to rounding.
 
 Linear layers treat the tokens of all texts as the rows of one matrix; only attention tells texts
-apart. SingleSequenceAttention is for one text. PaddedBatchAttention is for several texts, padded
-to the same number of rows. Both write new keys and values into the pool, after the cached ones.
-sbd_core.masks.decoding_may_attend says which row may attend to which key.
+apart. PaddedBatchAttention is for texts padded to the same number of rows, PromptAttention for one
+long prompt. Both write new keys and values into the pool, after the cached ones.
+sbd_core.masks.visible_rows says which row may attend to which key.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention, silu
 
-from sbd_core.masks import Blocks, decoding_may_attend, dense, visible_rows
+from sbd_core.masks import Blocks, visible_rows
 from sbd_core.models.backends.llama.weights import (
-    BlockRows,
     LowRankLayer,
     Norm,
     Weights,
@@ -27,8 +26,6 @@ from sbd_core.models.protocol import ForwardRequest, SlotCache
 
 LONG = 48
 """Most rows of a text whose attention is batched; PyTorch's own attention reads longer prompts."""
-MOST_MASKS = 256
-"""Largest number of masks kept. Predrafts come in very many shapes."""
 STEP = 128
 """The capacity of every slot, in positions, is a multiple of this."""
 
@@ -77,37 +74,6 @@ def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
     return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
 
 
-class MaskTable:
-    """Cache of additive attention masks (rows, rows), one for each shape of a request.
-
-    A mask says which rows of the request see each other. All of them see all cached keys.
-    """
-
-    def __init__(self, like: Tensor) -> None:
-        self._like = like
-        self._known: dict[tuple[int, Blocks], Tensor] = {}
-
-    def get(self, request: ForwardRequest) -> Tensor | None:
-        """Return the mask of a request, or None if all rows of the request see each other."""
-        if request.num_rows == 1 or not (request.causal_ids or request.predrafts):
-            return None
-        shape = (len(request.causal_ids), blocks_of(request))
-        mask = self._known.get(shape)
-        if mask is None:
-            size, device = request.num_rows, self._like.device
-            may_attend = decoding_may_attend(0, *shape)
-            is_hidden = ~dense(may_attend, size, size)[0].to(device)
-            mask = self._like.new_zeros(size, size).masked_fill_(is_hidden, -torch.inf)
-            if size <= 2 * LONG:
-                self._keep(shape, mask)
-        return mask
-
-    def _keep(self, shape: tuple[int, Blocks], mask: Tensor) -> None:
-        while len(self._known) >= MOST_MASKS:
-            self._known.pop(next(iter(self._known)), None)
-        self._known[shape] = mask
-
-
 class Attention(Protocol):
     """Protocol of the attention of one or more texts, which have num_rows rows together."""
 
@@ -121,45 +87,27 @@ class Attention(Protocol):
         """
 
 
-class SingleSequenceAttention:
-    """Attention of a single text, without padding."""
+class PromptAttention:
+    """Attention of a long prompt, which nothing is cached of, by PyTorch's own causal attention."""
 
-    def __init__(self, request: ForwardRequest, masks: MaskTable) -> None:
-        cache, stop = request.cache, num_keys_of(request)
-        pool, slot, start = cache.pool, cache.slot, cache.length
-        keys, values = pool.keys[:, slot], pool.values[:, slot]
-        self._new_keys = keys[..., start:stop].unbind()
-        self._new_values = values[:, :, start:stop].unbind()
-        self._keys = keys[..., :stop].unbind()
-        self._values = values[:, :, :stop].unbind()
-        self._num_cached = start
+    def __init__(self, request: ForwardRequest) -> None:
         self.num_rows = request.num_rows
-        self._is_prompt = not start and self.num_rows == len(request.causal_ids) > LONG
-        self._mask = None if self._is_prompt else masks.get(request)
+        self._pool, self._slot = request.cache.pool, request.cache.slot
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Store new keys and values, then attend; see Attention.attend()."""
-        self._new_keys[layer].copy_(keys.permute(1, 2, 0))
-        self._new_values[layer].copy_(values.transpose(0, 1))
-        if self._is_prompt:
-            query, key, value = (part.transpose(0, 1)[None] for part in (queries, keys, values))
-            mixed = scaled_dot_product_attention(
-                query, key, value, is_causal=True, scale=1.0, enable_gqa=True
-            )
-            return mixed[0].transpose(0, 1)
-        num_rows, num_heads, size = queries.shape
-        num_kv_heads = keys.shape[1]
-        asked = queries.transpose(0, 1).reshape(num_kv_heads, -1, size)
-        scores = torch.bmm(asked, self._keys[layer])
-        if self._mask is not None:
-            own = scores.view(num_heads, num_rows, -1)[..., self._num_cached :]
-            own += self._mask
-        mixed = torch.bmm(scores.softmax(-1), self._values[layer])
-        return mixed.view(num_heads, num_rows, size).transpose(0, 1)
+        slot, stop = self._slot, self.num_rows
+        self._pool.keys[layer, slot, :, :, :stop] = keys.permute(1, 2, 0)
+        self._pool.values[layer, slot, :, :stop] = values.transpose(0, 1)
+        query, key, value = (part.transpose(0, 1)[None] for part in (queries, keys, values))
+        mixed = scaled_dot_product_attention(
+            query, key, value, is_causal=True, scale=1.0, enable_gqa=True
+        )
+        return mixed[0].transpose(0, 1)
 
 
 class PaddedBatchAttention:
-    """Attention of several texts in one pool, each padded to the number of rows of the longest."""
+    """Attention of texts in neighbouring slots, each padded to the rows of the longest."""
 
     def __init__(
         self,
@@ -167,18 +115,21 @@ class PaddedBatchAttention:
         places: tuple[Tensor, Tensor, Tensor],
         visible: Tensor,
         capacity: int,
+        first_slot: int = 0,
     ) -> None:
         """Prepare the attention of all rows in a forward pass.
 
-        places: tensors (rows,) of each row's slot, index among the slot's rows, and cache position.
+        places: tensors (rows,) of each row's slot, counted from `first_slot`, of its index among
+            the slot's rows, and of its cache position.
         visible: (3, slots, width): visible_keys() of each row in a slot, padded to width rows.
         capacity: number of cache positions that attention reads, from the first.
         """
-        self._pool = pool
+        slots = slice(first_slot, first_slot + visible.shape[1])
+        self._keys, self._values = pool.keys[:, slots], pool.values[:, slots]
         self._slot, self._offset, self._place = places
         self._capacity = capacity
         self.num_rows = self._slot.shape[0]
-        self._width = visible.shape[2]
+        self._num_slots, self._width = visible.shape[1:]
         seen, first, stop = visible[:, :, None, :, None]
         key = torch.arange(capacity, device=visible.device)
         is_hidden = (key >= seen) & ((key < first) | (key >= stop))
@@ -187,12 +138,15 @@ class PaddedBatchAttention:
 
     @classmethod
     def of(cls, requests: Sequence[ForwardRequest]) -> "PaddedBatchAttention":
-        """Prepare the attention of all rows of the requests."""
+        """Prepare the attention of all rows of the requests, which share a pool."""
         pool = requests[0].cache.pool
         device = pool.keys.device
+        first, num_slots = 0, pool.num_slots
+        if len(requests) == 1:
+            first, num_slots = requests[0].cache.slot, 1
         columns = zip(
             *(
-                (request.cache.slot, offset, request.cache.length + offset)
+                (request.cache.slot - first, offset, request.cache.length + offset)
                 for request in requests
                 for offset in range(request.num_rows)
             ),
@@ -200,31 +154,30 @@ class PaddedBatchAttention:
         )
         slots, offsets, places = (torch.tensor(column, device=device) for column in columns)
         visible = torch.zeros(
-            3, pool.num_slots, max(request.num_rows for request in requests), dtype=torch.long
+            3, num_slots, max(request.num_rows for request in requests), dtype=torch.long
         )
         # Padding sees the first key, so that its softmax is a number.
         visible[0] = 1
         for request in requests:
             keys = torch.tensor(visible_keys(request)).t()
-            visible[:, request.cache.slot, : request.num_rows] = keys
+            visible[:, request.cache.slot - first, : request.num_rows] = keys
         stop = max(num_keys_of(request) for request in requests)
-        return cls(pool, (slots, offsets, places), visible.to(device), stop)
+        return cls(pool, (slots, offsets, places), visible.to(device), stop, first)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Store new keys and values, then attend; see Attention.attend()."""
-        pool, slot, offset, place = self._pool, self._slot, self._offset, self._place
-        pool.keys[layer][slot, :, :, place] = keys
-        pool.values[layer][slot, :, place] = values
+        slot, offset, place = self._slot, self._offset, self._place
+        kept_keys, kept_values = self._keys[layer], self._values[layer]
+        kept_keys[slot, :, :, place] = keys
+        kept_values[slot, :, place] = values
         _, num_heads, size = queries.shape
-        num_slots, num_kv_heads, width = pool.num_slots, keys.shape[1], self._width
+        num_slots, num_kv_heads, width = self._num_slots, keys.shape[1], self._width
         asked = queries.new_zeros(num_slots, width, num_heads, size)
         asked[slot, offset] = queries
         asked = asked.transpose(1, 2).reshape(num_slots * num_kv_heads, -1, size)
-        seen_keys = pool.keys[layer].flatten(0, 1)[..., : self._capacity]
-        seen_values = pool.values[layer].flatten(0, 1)[:, : self._capacity]
-        scores = torch.bmm(asked, seen_keys)
+        scores = torch.bmm(asked, kept_keys.flatten(0, 1)[..., : self._capacity])
         scores.view(num_slots, num_heads, width, -1).add_(self._mask)
-        mixed = torch.bmm(scores.softmax(-1), seen_values)
+        mixed = torch.bmm(scores.softmax(-1), kept_values.flatten(0, 1)[:, : self._capacity])
         return mixed.view(num_slots, num_heads, width, size).transpose(1, 2)[slot, offset]
 
 
@@ -245,7 +198,6 @@ class FusedLlamaBackend:
         self._adapter: list[LowRankLayer] | None = (
             None if adapter is None else low_rank_layers(adapter, embedding)
         )
-        self._masks = MaskTable(self.weights.embedding)
         self._rotary = self._rotary_table(STEP)
         w = self.weights
         kinds = [0] * w.num_heads + [1] * w.num_kv_heads + [2] * w.num_kv_heads
@@ -269,12 +221,12 @@ class FusedLlamaBackend:
         texts = [requests[i] for i in order]
         longest = max(num_keys_of(text) for text in texts)
         texts[0].cache.pool.ensure_capacity(longest)
-        self.rotary_until(longest)
-        token_ids = [token_id for request in texts for token_id in request.token_ids]
-        ids = torch.tensor(token_ids, device=self.weights.embedding.device)
-        hidden = self.hidden(
-            ids, self._rotary_factors(texts), self._attentions(texts), self._block_rows(texts)
+        ids, positions = (
+            torch.tensor([each for row in rows for each in row], device=self._kinds.device)
+            for rows in ([t.token_ids for t in texts], [t.positions() for t in texts])
         )
+        rotary_factors = self.rotary_factors_at(positions, self.rotary_until(longest))
+        hidden = self.hidden(ids, rotary_factors, self._attentions(texts), self._block_rows(texts))
         num_logits = [request.num_logits for request in texts]
         logits = self._logits(hidden, [text.num_rows for text in texts], num_logits)
         for text in texts:
@@ -288,49 +240,31 @@ class FusedLlamaBackend:
         The texts of more than LONG rows must come first.
         """
         num_long = sum(text.num_rows > LONG for text in texts)
-        if len(texts) - num_long == 1:
-            num_long += 1
-        alone: list[Attention] = [
-            SingleSequenceAttention(text, self._masks) for text in texts[:num_long]
-        ]
-        return alone + ([PaddedBatchAttention.of(texts[num_long:])] if texts[num_long:] else [])
+        made: list[Attention] = []
+        for text in texts[:num_long]:
+            is_prompt = not text.cache.length and text.num_rows == len(text.causal_ids)
+            made.append(PromptAttention(text) if is_prompt else PaddedBatchAttention.of([text]))
+        return made + ([PaddedBatchAttention.of(texts[num_long:])] if texts[num_long:] else [])
 
-    def _block_rows(self, texts: Sequence[ForwardRequest]) -> BlockRows | None:
+    def _block_rows(self, texts: Sequence[ForwardRequest]) -> Tensor | None:
         """Return the rows that the block adapter applies to, or None if it applies to none."""
-        if self._adapter is None or not any(text.block_rows() for text in texts):
-            return None
-        own = texts[0].block_rows()
-        if len(texts) == 1 and isinstance(own, range):
-            return slice(own.start, own.stop)
         rows_of_blocks: list[int] = []
         start = 0
-        for text in texts:
+        for text in texts if self.has_adapter else ():
             rows_of_blocks += [start + row for row in text.block_rows()]
             start += text.num_rows
+        if not rows_of_blocks:
+            return None
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
-
-    def _rotary_factors(self, texts: Sequence[ForwardRequest]) -> tuple[Tensor, Tensor]:
-        """Return rotary cosines and sines for all heads of queries, keys and values in each row.
-
-        Both are (rows, heads, 2, half), where half is half the head size.
-        """
-        cosines, sines = self._rotary
-        if len(texts) == 1 and not texts[0].predrafts:
-            start, stop = texts[0].cache.length, num_keys_of(texts[0])
-            cosines, sines = cosines[start:stop], sines[start:stop]
-        else:
-            positions = [position for text in texts for position in text.positions()]
-            return self.rotary_factors_at(
-                torch.tensor(positions, device=cosines.device), self._rotary
-            )
-        return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
     def rotary_factors_at(
         self, positions: Tensor, rotary: tuple[Tensor, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """Look up cosines and sines for rows at `positions` (rows,); see _rotary_factors().
+        """Look up rotary cosines and sines for rows at `positions` (rows,).
 
         rotary: a table from rotary_until() that covers all these positions.
+        Both are (rows, heads, 2, half), where half is half the head size; the heads are those of
+        queries, keys and values.
         """
         cosines, sines = (table.index_select(0, positions) for table in rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
@@ -340,25 +274,26 @@ class FusedLlamaBackend:
         ids: Tensor,
         rotary_factors: tuple[Tensor, Tensor],
         parts: Sequence[Attention],
-        block_rows: BlockRows | None = None,
+        block_rows: Tensor | None = None,
     ) -> Tensor:
         """Run all layers; returns hidden states (rows, hidden) before the final norm.
 
         ids: token ids (rows,).
-        rotary_factors: rotary cosines and sines, as from _rotary_factors().
+        rotary_factors: rotary cosines and sines, from rotary_factors_at().
         parts: the attentions of the texts, in the order of the rows.
-        block_rows: rows that the block adapter applies to; None if it applies to none.
+        block_rows: rows that the block adapter applies to, as indices or as a bool tensor
+            (rows, 1); None if it applies to none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
         shape = rotary_factors[0].shape
         width = w.layers[0].gate_up.weight.shape[1] // 2
+        adapter, rows = (None, ids) if block_rows is None else (self._adapter, block_rows)
         for index, layer in enumerate(w.layers):
             normed = layer.attention_norm(hidden)
             heads = layer.query_key_value(normed)
-            low = self._adapter[index] if self._adapter and block_rows is not None else None
-            if low is not None and block_rows is not None:
-                low[0].add_to(heads, normed, block_rows)
+            if adapter is not None:
+                adapter[index][0].add_to(heads, normed, rows)
             heads = heads.view(shape)
             if layer.query_norm is not None and layer.key_norm is not None:
                 heads = self._normed(heads, layer.query_norm, layer.key_norm)
@@ -367,17 +302,17 @@ class FusedLlamaBackend:
             ).flatten(2)
             mixed = self._attended(parts, index, heads)
             layer.out.add_to(hidden, mixed)
-            if low is not None and block_rows is not None:
-                low[1].add_to(hidden, mixed, block_rows)
+            if adapter is not None:
+                adapter[index][1].add_to(hidden, mixed, rows)
             normed = layer.feed_forward_norm(hidden)
             gate_up = layer.gate_up(normed)
-            if low is not None and block_rows is not None:
-                low[2].add_to(gate_up, normed, block_rows)
+            if adapter is not None:
+                adapter[index][2].add_to(gate_up, normed, rows)
             gate, up = gate_up.narrow(1, 0, width), gate_up.narrow(1, width, width)
             product = silu(gate).mul_(up)
             layer.down.add_to(hidden, product)
-            if low is not None and block_rows is not None:
-                low[3].add_to(hidden, product, block_rows)
+            if adapter is not None:
+                adapter[index][3].add_to(hidden, product, rows)
         return hidden
 
     def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:

@@ -173,10 +173,6 @@ def _fused(linears: Sequence[Linear]) -> Matrix:
     return Matrix(weight, bias)
 
 
-BlockRows = slice | Tensor
-"""Rows of blocks in a forward pass, as a slice, an index tensor or a bool tensor (rows, 1)."""
-
-
 @dataclass(frozen=True, slots=True)
 class LowRank:
     """A block adapter's term x @ down @ up for fused linear layers: down (in, r), up (r, out)."""
@@ -190,16 +186,15 @@ class LowRank:
         parts = (part.t().contiguous() for part in side_by_side(pairs))
         return cls(*(part.to(like.device, like.dtype) for part in parts))
 
-    def add_to(self, out: Tensor, x: Tensor, rows: BlockRows) -> None:
-        """Add x @ down @ up to `out` in place, but only in the rows of blocks."""
-        if isinstance(rows, Tensor) and rows.dtype == torch.bool:
+    def add_to(self, out: Tensor, x: Tensor, rows: Tensor) -> None:
+        """Add x @ down @ up to `out` in place, but only in the rows of blocks.
+
+        rows: the indices of these rows, or a bool tensor (rows, 1).
+        """
+        if rows.dtype == torch.bool:
             out.add_(torch.mm(torch.mm(x, self.down), self.up).mul_(rows))
-            return
-        added = torch.mm(torch.mm(x[rows], self.down), self.up)
-        if isinstance(rows, slice):
-            out[rows] += added
         else:
-            out.index_add_(0, rows, added)
+            out.index_add_(0, rows, torch.mm(torch.mm(x[rows], self.down), self.up))
 
 
 LowRankLayer = tuple[LowRank, LowRank, LowRank, LowRank]

@@ -2,7 +2,7 @@
 
 Graphs are kept in the user's cache folder, and may be deleted. A graph's folder is named by a
 digest of all that the graph depends on. The folder is filled elsewhere, then moved into the cache
-in one step, so that no process sees it half filled. A second digest reveals damaged files.
+in one step, so that no process sees it half filled.
 """
 
 import hashlib
@@ -22,17 +22,15 @@ import torch
 from onnx import TensorProto, helper
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from sbd_core.files import cache_folder, flush, new_work_folder
+from sbd_core.errors import ArgumentError, one_line
+from sbd_core.files import cache_folder, fill_cache
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.backends.onnx.export import (
-    BLOCKS_GRAPH_FILE,
-    GRAPH_FILE,
     IR_VERSION,
     LARGEST,
     MIDDLE,
     OPSET,
     OWN,
-    WEIGHTS_FILE,
     Dtype,
     Exporter,
 )
@@ -43,70 +41,25 @@ from sbd_core.models.runtime import is_small, usable_cores
 
 logger = logging.getLogger(__name__)
 
-DIGEST_FILE = "sha256"
-CHUNK = 1 << 24
-
 
 @contextmanager
 def graph_folder(key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-    """Yield a graph's folder in the cache. If the folder is missing or damaged, `write` fills it.
+    """Yield a graph's folder in the cache; `write` fills it if it is missing.
 
     key: from key_of(). If the cache cannot be written, the folder is a temporary one, removed
     afterwards. Raises OSError if no temporary folder can be written either.
     """
     kept = cache_folder() / "graphs" / key
-    if is_whole(kept):
-        yield kept
-        return
-    try:
-        _keep(kept, write)
-    except OSError as error:
-        logger.info("the ONNX graph is not kept: %s", error)
-    else:
-        yield kept
-        return
-    with TemporaryDirectory(prefix="sbd-graph-", ignore_cleanup_errors=True) as folder:
-        write(Path(folder))
-        yield Path(folder)
-
-
-def _keep(kept: Path, write: Callable[[Path], None]) -> None:
-    folder = new_work_folder(kept.parent)
-    try:
-        write(folder)
-        (folder / DIGEST_FILE).write_text(files_digest(folder))
-        for file in (*folder.iterdir(), folder):
-            flush(file)
-        if kept.exists() and not is_whole(kept):
-            kept.rename(folder / "damaged")  # out of the way in one step, too
+    if not kept.exists():
         try:
-            folder.rename(kept)
-        except OSError:
-            if not is_whole(kept):  # else another process was first
-                raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(kept / "damaged", ignore_errors=True)
-
-
-def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a graph whose files match the digest that is stored with them."""
-    try:
-        return (folder / DIGEST_FILE).read_text() == files_digest(folder)
-    except (OSError, ValueError):
-        return False
-
-
-def files_digest(folder: Path) -> str:
-    """Compute one SHA-256 over the names and contents of a graph's files."""
-    digest = hashlib.sha256()
-    optional = [BLOCKS_GRAPH_FILE] if (folder / BLOCKS_GRAPH_FILE).exists() else []
-    for name in (GRAPH_FILE, WEIGHTS_FILE, *optional):
-        digest.update(name.encode())
-        with (folder / name).open("rb") as file:
-            while chunk := file.read(CHUNK):
-                digest.update(chunk)
-    return digest.hexdigest()
+            fill_cache(kept, write)
+        except ArgumentError as error:
+            logger.info("the ONNX graph is not kept: %s", error)
+            with TemporaryDirectory(prefix="sbd-graph-", ignore_cleanup_errors=True) as folder:
+                write(Path(folder))
+                yield Path(folder)
+            return
+    yield kept
 
 
 def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> str:
@@ -153,11 +106,20 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
     sums_in_32_bits = dtype == "int8" and not products_are_exact()
     if sums_in_32_bits and not products_are_exact(sums_in_32_bits=True):
         raise OnnxUnavailable("this processor's products of int8 are not exact")
+    key, threads = key_of(model, dtype, adapter), threads_of(model)
+
+    def opened() -> tuple[Any, ...]:
+        with graph_folder(key, exporter.write) as folder:
+            return sessions_of(folder, threads, sums_in_32_bits=sums_in_32_bits)
+
     try:
-        with graph_folder(key_of(model, dtype, adapter), exporter.write) as folder:
-            sessions = sessions_of(folder, threads_of(model), sums_in_32_bits=sums_in_32_bits)
+        try:
+            sessions = opened()
+        except SESSION_ERRORS:  # kept files that were cut or deleted are written anew
+            shutil.rmtree(cache_folder() / "graphs" / key, ignore_errors=True)
+            sessions = opened()
     except (OSError, ValueError, *SESSION_ERRORS) as error:
-        raise OnnxUnavailable(" ".join(str(error).split())[:300]) from error
+        raise OnnxUnavailable(one_line(error)) from error
     backend = OnnxBackend(sessions, exporter.shape, model.model.rotary_emb, dtype)
     if adapter is not None and not keeps_bits(backend.new_caches, backend.forward):
         rule = "depend on the rows beside them"

@@ -63,10 +63,10 @@ def sessions_of(
     folder: Path, num_threads: int, *, sums_in_32_bits: bool = False
 ) -> tuple[Any, ...]:
     """Call session_of() for each graph in a folder; the graph without block adapter is first."""
+    has_blocks = (folder / BLOCKS_GRAPH_FILE).exists()
     return tuple(
         session_of(str(folder / name), num_threads, sums_in_32_bits=sums_in_32_bits)
-        for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
-        if (folder / name).exists()
+        for name in (GRAPH_FILE, *([BLOCKS_GRAPH_FILE] if has_blocks else []))
     )
 
 

@@ -383,7 +383,7 @@ test("operations are told as they are counted: the output layer meets only rows 
 
 test("a device is bound by its memory or by its operations", () => {
   const rates = { flops: 1000, attentionFlops: 500, bandwidth: 100 };
-  const device = { name: "d", ...rates, valueBytes: 4, source: "" };
+  const device = { name: "d", ...rates, valueBytes: 4, source: "", memory: null };
   const cost = { flops: 4000, attentionFlops: 0, valueBytes: 4, weightBytes: 800, cacheBytes: 24 };
   const found = rooflineOf(cost, device);
   assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);

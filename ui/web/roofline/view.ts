@@ -1,37 +1,45 @@
-// The view of the roofline: a calculator, whose query stands in the address. Numbers and figures come from the server,
-// which is asked only once the view is shown.
+// The view of the roofline: a calculator, whose query stands in the address, and a table to take home.
 
-import { type CardWords, ChartCards, type Figure, makeLibrary } from "./charts.ts";
-import { addDevice, type Device } from "./core/cost.ts";
-import { failureWords } from "./core/numbers.ts";
-import { plainWords } from "./core/words.ts";
-import { find, make } from "./dom/elements.ts";
-import { pageAddress } from "./dom/page.ts";
-import { onScheme } from "./dom/screen.ts";
-import { makeTermNote, makeUnfoldButton, question, withTerms } from "./dom/terms.ts";
-import { onViewChange } from "./dom/views.ts";
-import { askServer } from "./server.ts";
+import { type CardWords, ChartCards } from "../charts.ts";
+import { addDevice, DEVICES } from "../core/cost.ts";
+import { slowdownCurve, slowdownPoints } from "../core/figures.ts";
+import { failureWords } from "../core/numbers.ts";
+import { plainWords } from "../core/words.ts";
+import { find, make } from "../dom/elements.ts";
+import { makeTableButtons } from "../dom/save.ts";
+import { onScheme } from "../dom/screen.ts";
+import { makeTermNote, makeUnfoldButton, question, withTerms } from "../dom/terms.ts";
+import { onViewChange } from "../dom/views.ts";
+import {
+  choicesOf,
+  DEFAULTS,
+  factsOf,
+  MEASURED,
+  marksOf,
+  OWN,
+  type Query,
+  type Setting,
+  widthWords,
+  wrongFields,
+} from "./answer.ts";
 
 const VIEW = "#roofline";
 const ADDRESS = /^#roofline(?:$|\?)(.*)/;
 
-/** what to calculate: values by the names of fields */
-type Query = Record<string, string | number>;
-
 /** Return the query in an address, with defaults for missing values; null if the address is another view's. */
-export function queryAt(hash: string, defaults: Query): Query | null {
+export function queryAt(hash: string): Query | null {
   const [, query] = ADDRESS.exec(hash) ?? [];
   if (query === undefined) return null;
   const fields = new URLSearchParams(query);
-  const said = Object.entries(defaults).map(([name, value]) => [name, fields.get(name) ?? value]);
+  const said = Object.entries(DEFAULTS).map(([name, value]) => [name, fields.get(name) ?? value]);
   return Object.fromEntries(said);
 }
 
 /** Return the address of a query, which leaves out default values. */
-export function hashOf(query: Query, defaults: Query) {
+export function hashOf(query: Query) {
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (String(value) !== String(defaults[name])) fields.set(name, String(value));
+    if (String(value) !== String(DEFAULTS[name])) fields.set(name, String(value));
   }
   const text = fields.toString();
   return text ? `${VIEW}?${text}` : VIEW;
@@ -45,7 +53,7 @@ const NUMBERS = [
   { name: "batch", label: "Texts at once (batch)", step: "1", min: "1" },
   { name: "speed", label: "Tokens per forward pass", step: "0.1", min: "0.1" },
 ];
-const OWN = "own";
+const HINT = "Paste a config.json";
 
 function field(label: string, box: HTMLElement) {
   box.setAttribute("aria-label", label); // otherwise a screen reader would name a list by all its choices
@@ -66,15 +74,21 @@ class RooflineForm {
   numbers: Map<string, HTMLInputElement> = new Map();
   root: HTMLFormElement;
 
-  constructor(
-    { devices, models, ownHint }: { devices: Choice[]; models: Choice[]; ownHint: string },
-    changed: () => void,
-  ) {
-    this.device = select(devices);
-    this.model = select(models);
-    const config = { rows: 5, spellcheck: "false", placeholder: ownHint };
-    this.config = make("textarea", "", config);
+  constructor(models: Choice[], changed: () => void) {
+    this.device = select([...DEVICES].map(([key, { name }]) => ({ key, name })));
+    this.model = select([...models, { key: OWN, name: "A config of your own …" }]);
+    this.config = make("textarea", "", { rows: 5, spellcheck: "false", placeholder: HINT });
+    const file = make("input", "", {
+      type: "file",
+      accept: ".json",
+      "aria-label": "Open a config",
+    });
+    file.addEventListener("change", async () => {
+      this.config.value = (await file.files?.[0]?.text()) ?? "";
+      changed();
+    });
     this.own = field("Config", this.config);
+    this.own.append(file);
     const boxes = NUMBERS.map(({ name, label, ...bounds }) => {
       const box = make("input", "", { type: "number", inputmode: "decimal", ...bounds });
       this.numbers.set(name, box);
@@ -124,33 +138,11 @@ class RooflineForm {
   }
 }
 
-type Setting = {
-  library: string;
-  cards: CardWords[];
-  devices: Choice[];
-  models: Choice[];
-  ownHint: string;
-  defaults: Query;
-  measured: Device;
-};
-type Fact = { name: string; value: string; note: string };
-type Answer = {
-  request: number;
-  problems: string[];
-  wrong: string[];
-  facts: Fact[];
-  cards: CardWords[];
-  figures: Figure[];
-};
-
 const NAME = "roofline";
-const PAUSE_MS = 250; // time from the last input until the server is asked
 const ABOUT =
   "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
 class RooflineView {
-  timer = 0;
-  number = 0;
   isInFront = false;
   /** the address's query, with values that a box may not hold; null once the form changes */
   linked: Query | null = null;
@@ -161,16 +153,14 @@ class RooflineView {
 
   constructor(
     readonly host: HTMLElement,
-    readonly setting: Setting,
+    readonly setting: Setting & { cards: CardWords[] },
   ) {
-    this.form = new RooflineForm(setting, () => this.changed());
+    this.form = new RooflineForm(setting.models, () => this.changed());
     this.problems = make("div", "sbd-roofline-problems", { role: "status" });
     this.form.root.append(this.problems);
     this.facts = make("dl", "sbd-roofline-facts");
-    const library = makeLibrary(pageAddress(setting.library));
-    this.cards = new ChartCards(setting.cards, library);
-    this.cards.root.classList.add("sbd-roofline-cards");
-    this.form.choose(setting.defaults);
+    this.cards = new ChartCards(setting.cards);
+    this.form.choose(DEFAULTS);
   }
 
   build() {
@@ -183,7 +173,13 @@ class RooflineView {
         "div",
         "sbd-roofline-top",
         this.form.root,
-        make("section", "sbd-card sbd-roofline-answer", { "aria-label": "Answer" }, this.facts),
+        make(
+          "section",
+          "sbd-card sbd-roofline-answer",
+          { "aria-label": "Answer" },
+          this.facts,
+          makeTableButtons("sbd-roofline", "this table", () => this.table()),
+        ),
       ),
       this.cards.root,
     );
@@ -199,9 +195,9 @@ class RooflineView {
 
   /** Calculate the query of the address. */
   follow() {
-    this.linked = queryAt(location.hash, this.setting.defaults);
+    this.linked = queryAt(location.hash);
     if (this.linked) this.form.choose(this.linked);
-    this.ask();
+    this.calculate();
   }
 
   get query() {
@@ -209,41 +205,22 @@ class RooflineView {
   }
 
   get hash() {
-    return hashOf(this.query, this.setting.defaults);
+    return hashOf(this.query);
   }
 
   changed() {
     this.linked = null;
-    this.host.dataset.isOld = "";
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
+    this.calculate();
   }
 
-  ask() {
-    this.number += 1;
+  calculate() {
     const { pathname, search } = location;
     history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
-    this.host.dataset.isOld = "";
-    void this.calculate(this.number);
-  }
-
-  /** Show what the server answers, unless another question was asked since. @param number of the question */
-  async calculate(number: number) {
-    let answer: Answer;
-    try {
-      answer = await askServer("roofline", this.query);
-    } catch (failure) {
-      if (number === this.number)
-        this.problems.replaceChildren(make("p", "", failureWords(failure)));
-      return;
-    }
-    if (number !== this.number) return;
-    const { problems, wrong, facts, cards, figures } = answer;
-    delete this.host.dataset.isOld;
-    this.problems.replaceChildren(...problems.map((words) => make("p", "", words)));
-    this.form.mark(wrong);
+    const choices = choicesOf(this.query, this.setting);
+    this.problems.replaceChildren(...choices.problems.map((words) => make("p", "", words)));
+    this.form.mark(wrongFields(this.query, choices));
     this.facts.replaceChildren(
-      ...facts.map(({ name, value, note }) =>
+      ...factsOf(choices, this.setting).map(({ name, value, note }) =>
         make(
           "div",
           "",
@@ -252,8 +229,32 @@ class RooflineView {
         ),
       ),
     );
-    this.cards.setWords(cards);
-    await this.draw(() => this.cards.show(figures, "sbd-roofline"));
+    const curve = slowdownCurve(choices.block, choices, marksOf(choices, this.setting));
+    const about = widthWords(choices);
+    this.cards.setWords(
+      this.setting.cards.map((row) => ({ ...row, words: `${row.words} ${about}` })),
+    );
+    void this.draw(() => this.cards.show([curve], "sbd-roofline"));
+  }
+
+  /** The answer as rows to save: what was chosen, each line, and the points of the curve. */
+  table() {
+    const choices = choicesOf(this.query, this.setting);
+    const { block, cache, batch, speed, model, device } = choices;
+    const chosen = { device: device.name, model, block, cache, batch, tokens_per_forward: speed };
+    const row =
+      (part: string) =>
+      (name: string, value: string | number, note = "") => ({ part, name, value, note });
+    return [
+      ...Object.entries(chosen).map(([name, value]) => row("chosen")(name, value)),
+      ...factsOf(choices, this.setting).map(({ name, value, note }) =>
+        row("answer")(plainWords(name), value, note),
+      ),
+      ...slowdownPoints(block, choices).flatMap(({ rows, published, corrected }) => [
+        row("slowdown, as the paper counts")(`${rows} rows`, published),
+        row("slowdown, corrected")(`${rows} rows`, corrected),
+      ]),
+    ];
   }
 
   async draw(act: () => Promise<void>) {
@@ -268,8 +269,8 @@ class RooflineView {
 }
 
 export function mountRoofline(element: HTMLElement, value: string, signal: AbortSignal) {
-  const setting: Setting = JSON.parse(value);
-  addDevice("measured", setting.measured);
+  const setting: Setting & { cards: CardWords[] } = JSON.parse(value);
+  addDevice(MEASURED, setting.measured);
   const view = new RooflineView(find(element, ".sbd-roofline"), setting);
   makeTermNote(view.host, signal);
   onViewChange((name) => view.turn(name), signal);

@@ -1,0 +1,374 @@
+// Figures of a run, of a sweep of solvers and of the roofline, as Plotly draws them: the same as those of
+// sbd_core/plots. Plotly reads some HTML in a text, so every text of a model or a visitor is escaped. Knows no DOM.
+
+import constants from "../constants.json" with { type: "json" };
+import { SCALE_TICKS, unsureness } from "./colours.ts";
+import { tokenMarks } from "./letters.ts";
+import { type Setup, slowdown, sortedKeys } from "./roofline.ts";
+import type { Run } from "./run.ts";
+import { LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "./words.ts";
+
+/** what Plotly draws */
+export type Drawing = { data: object[]; layout: { height: number } & Record<string, unknown> };
+/** how a chart looks on the page. isNarrow: whether it has the width of a phone */
+export type Look = { isDark: boolean; isNarrow: boolean };
+/** a chart that can be drawn in any look */
+export type Figure = { id: string; height: number; draw: (look: Look) => Drawing };
+
+type Ink = Record<"card" | "line" | "text" | "muted" | "accent" | "sbd" | "verify" | "ntp", string>;
+type Axis = { title: string } & Record<string, unknown>;
+
+const MARGIN = { l: 8, r: 8, t: 34, b: 8 };
+const LEGEND = { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom" };
+const TYPE = 13; // smallest size of a text in pixels
+const MAX_CELLS = 250_000;
+const FEW_PASSES = 12; // up to which every pass has its tick: Plotly would put some at halves
+const [MAX_HOVERED, MAX_NAME] = [8, 24]; // tokens that a note lists, and letters of each
+
+const fixed = (value: number, digits: number) => Number(value.toFixed(digits));
+
+/** Escape a text for Plotly. */
+function escaped(text: string) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** Return a token's text on one line, shortened, with marks for what cannot be seen; escaped. */
+function nameOf(text: string) {
+  const letters = [...tokenMarks(text)];
+  const short = letters.length > MAX_NAME ? [...letters.slice(0, MAX_NAME - 1), "…"] : letters;
+  return escaped(short.join(""));
+}
+
+function figureOf(
+  ink: Ink,
+  data: object[],
+  across: Axis,
+  up: Axis,
+  more: { height: number } & Record<string, unknown>,
+): Drawing {
+  const axis = ({ title, ...own }: Axis) => ({
+    gridcolor: ink.line,
+    linecolor: ink.line,
+    zeroline: false,
+    automargin: true,
+    ...own,
+    title: { text: title, font: { color: ink.muted } },
+  });
+  const layout = {
+    margin: MARGIN,
+    paper_bgcolor: ink.card,
+    plot_bgcolor: ink.card,
+    font: { color: ink.text, size: TYPE, family: "system-ui, sans-serif" },
+    hoverlabel: {
+      bgcolor: ink.card,
+      bordercolor: ink.muted,
+      font: { color: ink.text, size: TYPE },
+      align: "left",
+    },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: ink.muted, activecolor: ink.accent },
+    showlegend: false,
+    bargap: 0.15,
+    xaxis: axis(across),
+    yaxis: axis(up),
+    ...more,
+  };
+  return { data, layout };
+}
+
+function inkOf({ isDark }: Look): Ink {
+  return isDark ? constants.inks.dark : constants.inks.light;
+}
+
+function wholeTicks(numPasses: number) {
+  return numPasses <= FEW_PASSES ? { dtick: 1 } : {};
+}
+
+/** Entropy of the masked positions by forward pass; a dot marks the pass that revealed a position. */
+export function entropyHeatmap(run: Run): Figure {
+  const { steps, numCommitted } = run.main;
+  const ends = steps.map(({ block }) => block.start + block.size);
+  const [numPasses, width, height] = [steps.length, Math.max(numCommitted, ...ends), 440];
+  if (numPasses * width > MAX_CELLS) {
+    const most = MAX_CELLS.toLocaleString("en-US");
+    throw new Error(`the run has more than ${most} cells (forward passes × positions)`);
+  }
+  const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`;
+  function draw(look: Look) {
+    const ink = inkOf(look);
+    const { light, dark } = constants.entropyScale.ramps;
+    const ramp = look.isDark ? dark : light;
+    const shades: (number | null)[][] = steps.map(() => Array(width).fill(null));
+    const texts: string[][] = steps.map(() => Array(width).fill(""));
+    const dots: [x: number, y: number, text: string][] = [];
+    steps.forEach(({ masked, reveals }, pass) => {
+      for (const { position, entropy, top } of masked.values()) {
+        const tops = top.map(
+          ({ token, probability }) => `<br>${percent(probability)} ${nameOf(run.tokenText(token))}`,
+        );
+        (shades[pass] as number[])[position] = fixed(unsureness(entropy), 4);
+        (texts[pass] as string[])[position] = `entropy ${entropy.toFixed(3)} nats${tops.join("")}`;
+      }
+      for (const { position, token } of reveals)
+        dots.push([position, pass + 1, `${nameOf(run.tokenText(token))} revealed`]);
+    });
+    const heatmap = {
+      type: "heatmap",
+      z: shades,
+      y: steps.map((_, pass) => pass + 1),
+      text: texts,
+      zmin: 0,
+      zmax: 1,
+      xgap: 1,
+      ygap: 1,
+      hoverongaps: false,
+      hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
+      colorscale: ramp.map((colour, index) => [index / (ramp.length - 1), colour]),
+      showscale: true,
+      colorbar: {
+        thickness: 12,
+        outlinewidth: 0,
+        title: { text: "nats" },
+        tickvals: SCALE_TICKS.map((tick) => fixed(unsureness(tick), 4)),
+        ticktext: SCALE_TICKS.map(String),
+      },
+    };
+    const reveals = {
+      type: "scatter",
+      x: dots.map(([x]) => x),
+      y: dots.map(([, y]) => y),
+      text: dots.map(([, , text]) => text),
+      mode: "markers",
+      marker: { size: 6, color: ink.card, line: { color: ink.text, width: 1.2 } },
+      hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
+    };
+    const up = { title: "forward pass", showgrid: false, range: [numPasses + 0.5, 0.5] };
+    const across = { title: "position", showgrid: false };
+    return figureOf(
+      ink,
+      [heatmap, reveals],
+      across,
+      { ...up, ...wholeTicks(numPasses) },
+      { height },
+    );
+  }
+  return { id: "entropy-heatmap", height, draw };
+}
+
+/** Tokens that each forward pass revealed, by what next-token prediction said of them later. */
+export function tokensPerPass(run: Run): Figure {
+  const { steps, hindsight } = run.main;
+  const height = 320;
+  function draw(look: Look) {
+    const ink = inkOf(look);
+    const own = ink[run.strategy === "ntp" || run.strategy === "verify" ? run.strategy : "sbd"];
+    const kinds: [kind: string, name: string, colour: string, pattern: string, opacity: number][] =
+      [
+        ["same", "the same token", own, "", 1],
+        ["other", "another token", ink.ntp, "/", 1],
+        ["unread", "not read again", ink.muted, "", 0.4],
+      ];
+    const kindOf = (position: number, token: number) => {
+      const known = hindsight.get(position);
+      if (!known || run.main.fixed.get(position)?.token !== token) return "unread";
+      return known.argmax === token ? "same" : "other";
+    };
+    const bars = kinds.map(([kind, name, colour, shape, opacity]) => {
+      const groups = steps.map(({ reveals }) =>
+        reveals.filter(({ position, token }) => kindOf(position, token) === kind),
+      );
+      return {
+        type: "bar",
+        name,
+        opacity,
+        x: steps.map((_, pass) => pass + 1),
+        y: groups.map((group) => group.length),
+        text: groups.map((group) => {
+          const names = group.map(({ token }) => nameOf(run.tokenText(token)));
+          const rest = names.length - MAX_HOVERED;
+          return [...names.slice(0, MAX_HOVERED), ...(rest > 0 ? [`+${rest}`] : [])].join("  ");
+        }),
+        textposition: "none",
+        marker: { color: colour, pattern: { shape, fillmode: "overlay" } },
+        hovertemplate: `forward pass %{x}, ${name}: %{y}<br>%{text}<extra></extra>`,
+      };
+    });
+    const line = { color: ink.ntp, width: 1.5, dash: "dash" };
+    return figureOf(
+      ink,
+      bars,
+      { title: "forward pass", ...wholeTicks(steps.length) },
+      { title: "tokens revealed" },
+      {
+        height,
+        barmode: "stack",
+        showlegend: true,
+        legend: { ...LEGEND, traceorder: "normal" },
+        shapes: [{ type: "line", xref: "x domain", x0: 0, x1: 1, y0: 1, y1: 1, line }],
+      },
+    );
+  }
+  return { id: "tokens-per-forward-pass", height, draw };
+}
+
+/** Results of a sweep: [share of right answers, tokens per forward pass] by "solver parameter", "NTP" or "verify". */
+export type Sweep = Record<string, [accuracy: number, speed: number]>;
+/** A run of the visitor's. rate: tokens per forward pass. right: null if the answer was not checked */
+export type Mark = { name: string; rate: number; right: boolean | null };
+
+/** Our own solver, drawn bold beside the paper's. */
+const OWN_SOLVER = "entropy-bound-from-left";
+const SYMBOLS =
+  "circle square diamond triangle-up x cross pentagon hexagon bowtie hourglass triangle-down hexagram star-diamond".split(
+    " ",
+  );
+const DASHES = ["solid", "dash", "dot"];
+const LEGEND_LINE = 21; // height in pixels of a line of the legend
+
+/** Right answers against tokens per forward pass: a line for each solver, and the visitor's runs at the foot. */
+export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
+  const height = 520;
+  const curves: Map<string, { setting: string; accuracy: number; speed: number }[]> = new Map();
+  for (const [name, [accuracy, speed]] of Object.entries(sweep)) {
+    const [solver = "", setting] = name.split(" ");
+    if (setting !== undefined)
+      curves.set(solver, [...(curves.get(solver) ?? []), { setting, accuracy, speed }]);
+  }
+  const rounded = (accuracy: number) => fixed(100 * accuracy, 2);
+
+  function draw(look: Look) {
+    const ink = inkOf(look);
+    const lines = [...curves].map(([solver, points], index) => {
+      const inOrder = [...points].sort((a, b) => a.speed - b.speed);
+      const isChief = solver === PAPER_SOLVER || solver === OWN_SOLVER;
+      const color = !isChief ? ink.muted : solver === OWN_SOLVER ? ink.text : ink.sbd;
+      const title = SOLVER_TITLES[solver] ?? escaped(solver);
+      return {
+        type: "scatter",
+        name: title,
+        x: inOrder.map(({ speed }) => speed),
+        y: inOrder.map(({ accuracy }) => rounded(accuracy)),
+        text: inOrder.map(({ setting }) => setting),
+        mode: "lines+markers",
+        marker: { symbol: SYMBOLS[index % SYMBOLS.length], size: isChief ? 9 : 7, color },
+        line: { color, width: isChief ? 3 : 1.5, dash: DASHES[index % DASHES.length] },
+        hovertemplate: `${title} at %{text}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
+      };
+    });
+    const stars = (
+      [
+        ["NTP", LANE_TITLES.ntp, "star", ink.ntp],
+        ["verify", LANE_TITLES.verify, "star-square", ink.verify],
+      ] as const
+    ).flatMap(([row, name = row, symbol, color]) => {
+      const [accuracy, speed] = sweep[row] ?? [];
+      if (accuracy === undefined) return [];
+      return {
+        type: "scatter",
+        name,
+        x: [speed],
+        y: [rounded(accuracy)],
+        mode: "markers",
+        marker: { symbol, size: 14, color },
+        hovertemplate: `${name}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
+      };
+    });
+    const data: { y: number[] }[] = [...lines, ...stars];
+    const heights = data.flatMap(({ y }) => y);
+    const [low, high] = [Math.min(...heights), Math.max(...heights)];
+    const checked = (right: boolean | null) =>
+      right === null ? "not checked" : right ? "right" : "wrong";
+    const own = {
+      type: "scatter",
+      name: "your runs",
+      x: marks.map(({ rate }) => fixed(rate, 4)),
+      y: marks.map(() => low - 0.08 * Math.max(high - low, 1)),
+      text: marks.map(
+        ({ name, right }) => `Your run: ${escaped(name)}<br>answer ${checked(right)}`,
+      ),
+      mode: "markers",
+      marker: { symbol: "line-ns-open", size: 11, color: ink.accent, line: { width: 4 } },
+      // Short lines and no name beside them, which a phone has no room for.
+      hovertemplate: "%{text}<br>%{x:.2f} tokens per forward pass<extra></extra>",
+    };
+    if (marks.length) data.push(own);
+    const below = LEGEND_LINE * data.length;
+    const narrow = { legend: LEGEND, height: 420 + below, margin: { ...MARGIN, b: 60 + below } };
+    return figureOf(
+      ink,
+      data,
+      { title: "tokens per forward pass" },
+      { title: "right answers, %" },
+      { height, showlegend: true, ...(look.isNarrow ? narrow : {}) },
+    );
+  }
+  return { id: "solvers", height, draw };
+}
+
+const CURVE_ROWS = [1, 2, 4, 8, 16, 32, 64];
+
+/** Return the points of slowdownCurve(), in times of a forward pass over one row. */
+export function slowdownPoints(block: number, setup: Setup) {
+  const sizes = sortedKeys(
+    Object.fromEntries([...CURVE_ROWS, block, 2 * block].map((n) => [n, 0])),
+  );
+  return sizes.map((rows) => ({
+    rows,
+    published: fixed(slowdown(rows, setup, "published"), 4),
+    corrected: fixed(slowdown(rows, setup), 4),
+  }));
+}
+
+/**
+ * Time of a forward pass over n rows, in times of one over a single row.
+ * @param timed measured seconds by rows, with their name; none draws no marks
+ */
+export function slowdownCurve(
+  block: number,
+  setup: Setup,
+  timed: { name: string; seconds: Record<string, number> },
+): Figure {
+  const height = 380;
+  const points = slowdownPoints(block, setup);
+  function draw(look: Look) {
+    const ink = inkOf(look);
+    const line = (mode: "published" | "corrected", name: string, color: string, dash: string) => ({
+      type: "scatter",
+      name: `roofline, ${name}`,
+      x: points.map(({ rows }) => rows),
+      y: points.map((point) => point[mode]),
+      mode: "lines",
+      line: { color, dash, width: 2.5 },
+      hovertemplate: "%{x} tokens: %{y:.3f} times one token<extra></extra>",
+    });
+    const mark = (name: string, x: number[], y: number[], marker: object) => ({
+      type: "scatter",
+      name,
+      x,
+      y: y.map((value) => fixed(value, 4)),
+      mode: "markers",
+      marker,
+      hovertemplate: `${name}: %{x} tokens, %{y:.3f} times one token<extra></extra>`,
+    });
+    const data = [
+      line("published", "as the paper counts", ink.muted, "dash"),
+      line("corrected", "corrected", ink.accent, "solid"),
+    ] as object[];
+    const sizes = sortedKeys(timed.seconds);
+    if (sizes.length) {
+      const ratios = sizes.map((size) => (timed.seconds[size] ?? 0) / (timed.seconds[1] ?? 1));
+      const look = { symbol: "diamond", size: 10, color: ink.sbd };
+      data.push(mark(timed.name, sizes, ratios, look));
+    }
+    const star = { symbol: "star", size: 16, color: ink.ntp };
+    data.push(mark("your block", [block], [slowdown(block, setup)], star));
+    const ticks = { tickvals: CURVE_ROWS, ticktext: CURVE_ROWS.map(String) };
+    return figureOf(
+      ink,
+      data,
+      { title: "tokens in the forward pass", type: "log", ...ticks },
+      { title: "time, times one token", rangemode: "tozero" },
+      { height, margin: { ...MARGIN, b: 84 }, showlegend: true, legend: LEGEND },
+    );
+  }
+  return { id: "slowdown-curve", height, draw };
+}
