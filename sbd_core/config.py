@@ -102,7 +102,7 @@ class DecodeConfig:
     solver: Solver = setting(
         factory=EntropyBound,
         label="Solver",
-        help="rule of sbd",
+        help="rule of sbd: which positions a forward pass reveals",
         choices=(*SOLVERS,),
         unset=EntropyBound.name,
         link="solver",
@@ -122,7 +122,7 @@ class DecodeConfig:
         256,
         low=1,
         label="Longest answer",
-        help="longest answer",
+        help="most tokens to write",
         words="at most {} tokens",
         unit="tokens",
         link="tokens",

@@ -33,6 +33,7 @@ def constants() -> dict[str, Any]:
         "usualRows": form.USUAL_ROWS,
         "solverNames": SOLVER_TITLES,
         "settings": decode_settings(),
+        "formDefaults": form.DEFAULTS,
         "solverDefaults": {name: solver_parameters(rule()) for name, rule in SOLVERS.items()},
         # A rule without a ranking of its own has a setting for it.
         "solverRules": {

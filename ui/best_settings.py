@@ -1,22 +1,20 @@
-"""Chooses a model's initial settings from the committed measurements, and says why in a sentence.
+"""A model's initial settings, chosen from the committed measurements, and why in a sentence.
 
-For nano, a setting is accurate if its mean accuracy over the tasks is at most MAX_LOSS below the
-accuracy of next-token prediction. The chosen gamma of Eq. 8 is the largest accurate gamma or, if no
-gamma is accurate, the gamma with the best accuracy. The strategy is Set Block Decoding if verify is
-inaccurate, or if the chosen gamma is accurate and reveals more tokens per forward pass than verify.
-Otherwise the strategy is verify.
+The choices stand here, their numbers in the files of results; tests/ui/test_best_settings.py holds
+the choice for nano to its rule. A setting is accurate if its mean accuracy over the tasks is at
+most MAX_LOSS below that of next-token prediction. Verify is the choice where it is accurate, unless
+an accurate gamma of Eq. 8 reveals more tokens per forward pass. The gamma is the largest accurate
+one or, if none is accurate, the one with the best accuracy.
 """
 
 import json
-import logging
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from sbd_core.config import StrategyName
 from sbd_core.files import ASSETS
+from sbd_core.models.model_folder import REAL_MODEL
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL
 
@@ -24,13 +22,11 @@ EVALUATION = ASSETS / "results" / "evaluation.json"
 MAX_LOSS = 0.01
 """Acceptable loss of accuracy: one point."""
 REQUESTS = ASSETS / "results" / "requests.json"
+FIRST_GAMMA = 2.0
+"""Gamma of CausalFirst with the real model."""
 ADAPTER_BLOCK_SIZE = 4
 ADAPTER_WORDS = "Verify gives the base model’s own answers, whatever the adapter drafts"
 PAPER_WORDS = "This adapter was trained to draft for verify, not to decode by Eq. 8"
-ROUNDING = 1e-9
-SBD_ROW = re.compile(r"SBD gamma ([0-9.]+)")
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,111 +61,62 @@ def best_for(
     if not is_trained:
         words = "This model is not trained for blocks: next-token prediction shows what it can do."
         return Best("ntp", DEFAULT_GAMMA, words)
+    if model == REAL_MODEL and has_adapter:
+        return measured_on_requests()
     if has_adapter:
-        return measured_on_requests(model) or Best(
-            "verify",
-            DEFAULT_GAMMA,
-            f"{ADAPTER_WORDS}.",
-            ADAPTER_BLOCK_SIZE,
-            f"{PAPER_WORDS}.",
+        return Best(
+            "verify", DEFAULT_GAMMA, f"{ADAPTER_WORDS}.", ADAPTER_BLOCK_SIZE, f"{PAPER_WORDS}."
         )
-    evaluation = measured() if model == BUNDLED_MODEL else None
+    if model == BUNDLED_MODEL:
+        return measured()
     words = (
         "Verify keeps next-token prediction’s words with any model; we did not measure this one. "
         f"γ {DEFAULT_GAMMA:g} is the paper’s."
     )
-    return evaluation or Best("verify", DEFAULT_GAMMA, words)
+    return Best("verify", DEFAULT_GAMMA, words)
 
 
 @cache
-def measured_on_requests(model: str) -> Best | None:
-    """Initial settings from results on open-ended requests; None if the model has no such results.
+def measured_on_requests() -> Best:
+    """Initial settings for the real model, with its results on open-ended requests.
 
     The strategy is verify, which gives the base model's own answers. `paper` and `causal_first` say
     how many tokens of two solvers agree with next-token prediction.
     """
-    try:
-        data = json.loads(REQUESTS.read_text(encoding="utf-8"))
-        if data["model"] != model:
-            return None
-        name, scores = next(iter(data["requests"].items()))
-        rows = {score["row"]: score for score in scores}
-        gamma = float(data["gammas"]["SBD"])
-        verify, plain = rows["verify"], rows[f"SBD, gamma {gamma:g}"]
-        first_gamma = float(data["gammas"]["SBD causal token first"])
-        first = rows[f"SBD causal token first, gamma {first_gamma:g}"]
-        words = (
-            f"{ADAPTER_WORDS}: {verify['tokens_per_forward']:.2f} tokens a forward pass "
-            f"({plain['num_answers']} prompts of {name}, blocks of {data['block_size']})."
-        )
-        paper = (
-            f"{PAPER_WORDS}: at γ {gamma:g} it writes {plain['tokens_per_forward']:.2f} tokens a "
-            f"forward pass, of which next-token prediction would keep {plain['agreement']:.0%}."
-        )
-        causal_first = (
-            "Next-token prediction writes the first token of a forward pass, guesses follow it: "
-            f"{first['tokens_per_forward']:.2f} tokens a forward pass, of which next-token "
-            f"prediction would keep {first['agreement']:.0%}."
-        )
-        return Best(
-            "verify",
-            gamma,
-            words,
-            int(data["block_size"]),
-            paper,
-            (first_gamma, causal_first),
-        )
-    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
-        logger.warning("no measured settings: %s", error)
-        return None
+    data: dict[str, Any] = json.loads(REQUESTS.read_text(encoding="utf-8"))
+    name, scores = next(iter(data["requests"].items()))
+    rows = {score["row"]: score for score in scores}
+    verify, plain = rows["verify"], rows[f"SBD, gamma {DEFAULT_GAMMA:g}"]
+    first = rows[f"SBD causal token first, gamma {FIRST_GAMMA:g}"]
+    words = (
+        f"{ADAPTER_WORDS}: {verify['tokens_per_forward']:.2f} tokens a forward pass "
+        f"({plain['num_answers']} prompts of {name}, blocks of {data['block_size']})."
+    )
+    paper = (
+        f"{PAPER_WORDS}: at γ {DEFAULT_GAMMA:g} it writes {plain['tokens_per_forward']:.2f} tokens "
+        f"a forward pass, of which next-token prediction would keep {plain['agreement']:.0%}."
+    )
+    causal_first = (
+        "Next-token prediction writes the first token of a forward pass, guesses follow it: "
+        f"{first['tokens_per_forward']:.2f} tokens a forward pass, of which next-token "
+        f"prediction would keep {first['agreement']:.0%}."
+    )
+    size = int(data["block_size"])
+    return Best("verify", DEFAULT_GAMMA, words, size, paper, (FIRST_GAMMA, causal_first))
 
 
 @cache
-def measured() -> Best | None:
-    """Initial settings for nano; None if evaluation.json is missing or damaged."""
-    try:
-        return best_of(json.loads(EVALUATION.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        logger.warning("no measured settings: %s", error)
-        return None
-
-
-def best_of(evaluation: Mapping[str, Any]) -> Best | None:
-    """Choose settings by the module's rule; None if NTP or every gamma is missing.
-
-    evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
-        "families": [...]}}}.
-    """
-    rows = {name: row["mean"] for name, row in evaluation["rows"].items()}
-    gammas = {float(match[1]): rows[name] for name in rows if (match := SBD_ROW.fullmatch(name))}
-    if "NTP" not in rows or not gammas:
-        return None
-    least = rows["NTP"]["accuracy"] - MAX_LOSS - ROUNDING
-    close = [gamma for gamma, mean in gammas.items() if mean["accuracy"] >= least]
-    gamma = max(close) if close else max(gammas, key=lambda each: gammas[each]["accuracy"])
-    verify, speed = rows.get("verify"), gammas[gamma]["tokens_per_forward"]
-    if verify and (verify["accuracy"] < least or (close and verify["tokens_per_forward"] < speed)):
-        verify = None
-    name, share = f"Eq. 8’s γ {gamma:g}", f"{gammas[gamma]['accuracy']:.1%} right"
-    plain = f"{rows['NTP']['accuracy']:.1%}"
-    if verify:
-        second = (
-            f"{name}, the boldest within a point of that, gets" if close else f"{name} gets only"
-        )
-        words = (
-            f"Verify is best here: next-token prediction’s own answers, {plain} right, at "
-            f"{verify['tokens_per_forward']:.2f} tokens a forward pass; {second} {share} at "
-            f"{speed:.2f}"
-        )
-    else:
-        goal = f"a point of next-token prediction’s {plain}"
-        which = (
-            f"{name} is the boldest measured within {goal}"
-            if close
-            else f"No γ measured comes within {goal}; {name} comes closest"
-        )
-        words = f"{which}: {share} at {speed:.2f} tokens a forward pass"
-    tasks = evaluation["rows"]["NTP"]["families"]
+def measured() -> Best:
+    """Initial settings for nano, with its results on held-out examples."""
+    data: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    rows = {name: row["mean"] for name, row in data["rows"].items()}
+    plain, verify, paper = rows["NTP"], rows["verify"], rows[f"SBD gamma {DEFAULT_GAMMA:g}"]
+    tasks = data["rows"]["NTP"]["families"]
     count = min(task["num_examples"] for task in tasks)
-    scope = f"{len(tasks)} tasks, {count} examples each, blocks of {evaluation['block_size']}"
-    return Best("verify" if verify else "sbd", gamma, f"{words} ({scope}).")
+    words = (
+        f"Verify is best here: next-token prediction’s own answers, {plain['accuracy']:.1%} right, "
+        f"at {verify['tokens_per_forward']:.2f} tokens a forward pass; Eq. 8’s γ {DEFAULT_GAMMA:g} "
+        f"gets only {paper['accuracy']:.1%} right at {paper['tokens_per_forward']:.2f} "
+        f"({len(tasks)} tasks, {count} examples each, blocks of {data['block_size']})."
+    )
+    return Best("verify", DEFAULT_GAMMA, words)

@@ -7,7 +7,6 @@ Gradio's internals; tests/ui/test_server.py fails when Gradio has changed one.
 
 import gzip
 import hashlib
-import inspect
 import logging
 import mimetypes
 import os
@@ -16,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache, partial, wraps
+from inspect import Parameter, Signature, isgeneratorfunction, signature
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,10 +23,12 @@ import gradio as gr
 from gradio.server import Server
 from starlette.responses import FileResponse, Response
 
+from sbd_core.config import decode_settings
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay import replay_html
+from sbd_core.solvers import SOLVER_PARAMETERS
 from ui.decode.fair_queue import MAX_PLACES
-from ui.decode.form import DEFAULT_GAMMA, Form, lane_forms, message_of
+from ui.decode.form import DEFAULTS, Form, lane_forms, message_of
 from ui.decode.session import FAILED_TEXT, Client, Lane, Session, Update, timings, where
 from ui.doors import SECONDS_UNREAD, Doors, Networks, Receive, Scope, Send
 from ui.examples import gallery
@@ -218,22 +220,17 @@ def _asked(act: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Any], d
 
 
 DECODE = """Decode a prompt and stream the answer so far every few forward passes.
-prompt: what to answer. strategy: sbd, ntp or verify; null is the model's own.
-solver: a name in sbd_core.solvers.SOLVERS.
-gamma: the entropy bound of a forward pass, nats. block_size: positions decoded together.
-max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
-template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
-confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of the solvers
-that reveal a number of them. by: order of top-k, one of confidence, entropy and margin.
-repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
-max_rows: most rows of a forward pass of verify; 0 takes the server’s default.
+prompt: what to answer. template: an answer with blanks, ___ a token to fill in, ___3 three.
 model: the name of one that the page offers; empty is the one it opens with.
 system: message to the model before the prompt. ask: id that the first line of the run repeats.
 beside_ntp: whether to decode by next-token prediction, too. traces: whether the end has traces.
 Yields {text, lines, message, num_ahead, is_running, results}. text: the answer so far. lines: JSON
 lines of the run that are new. num_ahead: runs of others that are before this one. results: [] but
 at the end; then for each lane {lane, text, finish, num_tokens, num_forwards, tokens_per_forward,
-seconds, trace}; trace is JSON text."""
+seconds, trace}; trace is JSON text.
+The settings of a decode follow. null takes the model's own, and 0 as max_rows what is usual on the
+server.
+"""
 COMPARE = """Decode one prompt in several ways, a forward pass of each in turn.
 prompt: what to answer.
 lanes: of ntp, verify, verify:ROWS, sbd, and names in sbd_core.solvers.SOLVERS, with a value of
@@ -247,52 +244,85 @@ next-token prediction, shown beside it; may be empty."""
 TIME = """Decode a prompt and time it, in turns with next-token prediction; for the page."""
 
 
+def settings_in_words() -> str:
+    """A line on every setting of a decode that the page has."""
+    items = [item for item in decode_settings() if item["link"]]
+    choices = {item["name"]: f": {', '.join(item['choices'])}" for item in items if item["choices"]}
+    return "\n".join(f"{e['name']}: {e['help']}{choices.get(e['name'], '')}." for e in items)
+
+
+KINDS = {"whole": int, "number": float, "choice": str, "pairs": list[list[int]]}
+"""Types of the API by the kind of a setting."""
+
+
+def _signature(needed: dict[str, Any], *more: str, without: tuple[str, ...] = ()) -> Signature:
+    """The parameters of a function that decodes: `needed`, settings that the page has, its own.
+
+    more: names of texts of the function alone. without: settings of all but this function.
+    """
+    first = {"request": gr.Request, "prompt": str, **needed}
+    settings = [
+        (item["name"], KINDS[item["kind"]], _default(item))
+        for item in decode_settings()
+        if item["link"] and item["name"] not in without
+    ]
+    texts = [(name, str, "") for name in ("model", "system", *more)]
+    flags = [("beside_ntp", bool, False)] * bool(more) + [("traces", bool, True)]
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    return Signature(
+        [Parameter(name, kind, annotation=type) for name, type in first.items()]
+        + [
+            Parameter(
+                name, kind, annotation=type | None if default is None else type, default=default
+            )
+            for name, type, default in (*settings, *texts, *flags)
+        ],
+        return_annotation=Iterator[dict[str, Any]],
+    )
+
+
+def _default(item: dict[str, Any]) -> Any:
+    return None if item["kind"] == "pairs" else DEFAULTS.get(item["name"], item["default"])
+
+
+def _of(signature: Signature) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a function of a dict the parameters of a signature; an argument None is left out."""
+
+    def declared(function: Callable[[dict[str, Any]], Iterator[Any]]) -> Callable[..., Any]:
+        def call(*values: Any, **named: Any) -> Iterator[Any]:
+            given = signature.bind(*values, **named)
+            given.apply_defaults()
+            yield from function({k: v for k, v in given.arguments.items() if v is not None})
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.__annotations__ = {
+            each.name: each.annotation for each in signature.parameters.values()
+        }
+        return call
+
+    return declared
+
+
+DECODE_SIGNATURE = _signature({}, "template", "ask")
+OF_A_LANE = ("strategy", "solver", *SOLVER_PARAMETERS, "max_rows", "pinned")
+COMPARE_SIGNATURE = _signature({"lanes": list[str]}, without=OF_A_LANE)
+
+
 def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
     """The functions that the page and programs call, by name."""
     session = server.session
 
-    def decode(
-        request: gr.Request,
-        prompt: str,
-        strategy: str | None = None,
-        solver: str = "entropy-bound",
-        gamma: float = DEFAULT_GAMMA,
-        block_size: int = 16,
-        max_new_tokens: int = 128,
-        seed: int = 0,
-        pinned: list[list[int]] | None = None,
-        template: str = "",
-        tau: float = 0.9,
-        factor: float = 1.0,
-        k: int = 2,
-        by: str = "confidence",
-        repetition_penalty: float | None = None,
-        max_rows: int = 0,
-        model: str = "",
-        system: str = "",
-        ask: str = "",
-        beside_ntp: bool = False,  # noqa: FBT001, FBT002 -- programs name it
-        traces: bool = True,  # noqa: FBT001, FBT002
-    ) -> Iterator[dict[str, Any]]:
-        form = Form.of({**locals(), "pinned": pinned or []})
-        updates = session.decode(form, server.client(request), is_compared=beside_ntp is True)
-        yield from streamed(session, updates, with_traces=traces is True)
+    @_of(DECODE_SIGNATURE)
+    def decode(sent: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        client, is_compared = server.client(sent["request"]), sent["beside_ntp"] is True
+        updates = session.decode(Form.of(sent), client, is_compared=is_compared)
+        yield from streamed(session, updates, with_traces=sent["traces"] is True)
 
-    def compare(
-        request: gr.Request,
-        prompt: str,
-        lanes: list[str],
-        block_size: int = 16,
-        max_new_tokens: int = 128,
-        seed: int = 0,
-        repetition_penalty: float | None = None,
-        model: str = "",
-        system: str = "",
-        traces: bool = True,  # noqa: FBT001, FBT002
-    ) -> Iterator[dict[str, Any]]:
-        forms = lane_forms(lanes, Form.of(locals()))
-        updates = session.compare(forms, server.client(request))
-        yield from streamed(session, updates, with_traces=traces is True)
+    @_of(COMPARE_SIGNATURE)
+    def compare(sent: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        forms = lane_forms(sent["lanes"], Form.of(sent))
+        updates = session.compare(forms, server.client(sent["request"]))
+        yield from streamed(session, updates, with_traces=sent["traces"] is True)
 
     def time_decode(request: gr.Request, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from timings(session, Form.of(settings), server.client(request))
@@ -312,7 +342,7 @@ def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The default of every parameter but the request, "" for those that have none."""
-    _, *parameters = inspect.signature(function).parameters.values()
+    _, *parameters = signature(function).parameters.values()
     return {each.name: "" if each.default is each.empty else each.default for each in parameters}
 
 
@@ -378,7 +408,7 @@ def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             raise refusal_of(error) from None
 
-    return stream if inspect.isgeneratorfunction(function) else call
+    return stream if isgeneratorfunction(function) else call
 
 
 def build(
@@ -397,7 +427,12 @@ def build(
     os.environ.update(ENVIRONMENT)
     session = Session(Models.of(models), is_public=is_public)
     server = PageServer(session, root_path, trusted=trusted, is_local=is_local)
-    words = {"decode": DECODE, "compare": COMPARE, "trace_to_html": TO_HTML, "time_decode": TIME}
+    words = {
+        "decode": DECODE + settings_in_words(),
+        "compare": COMPARE,
+        "trace_to_html": TO_HTML,
+        "time_decode": TIME,
+    }
     for name, function in functions(server).items():
         # ui.decode.fair_queue lets everybody wait, so Gradio's queue holds nobody back.
         server.api(

@@ -3,23 +3,24 @@
 import json
 import shutil
 import subprocess
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sbd_core import DecodeConfig, generate, plots, roofline
+from sbd_core.config import decode_settings
 from sbd_core.cost import ForwardCost
 from sbd_core.masks import decoding_mask
 from sbd_core.run_lines import replay_lines
-from sbd_core.solvers import SOLVER_PARAMETERS, EntropyBound
+from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from scripts import web_constants
 from tests.core.decoding.doubles import used_alternative
 from tests.ui.doubles import story_model
-from ui import server
 from ui.decode.form import LABELS, LINK_FIELDS, Form
+from ui.server import DECODE_SIGNATURE
 from ui.views import charts
 from ui.views.roofline import device_data
 
@@ -30,15 +31,17 @@ def test_the_committed_constants_are_what_python_says():
     )
 
 
-def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
+def test_every_setting_of_the_page_is_known_to_the_form_its_links_and_the_api():
     places = {
-        "the form": [item.name for item in fields(Form)],
         "the form's errors": LABELS,
-        "the API": server.defaults_of(server.functions(server.build(story_model()))["decode"]),
         "links": LINK_FIELDS.values(),
+        "the API": DECODE_SIGNATURE.parameters,
     }
-    for name in SOLVER_PARAMETERS:
+    names = [item["name"] for item in decode_settings() if item["link"]]
+    assert len(names) == 13
+    for name in names:
         assert [place for place, known in places.items() if name not in known] == [], name
+        assert name in Form("p", **{name: 1}).settings
 
 
 NODE = shutil.which("node")

@@ -4,14 +4,15 @@ Knows no Gradio and no tensors.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sbd_core.config import MAX_ROWS, DecodeConfig, require_integer
+from sbd_core.config import MAX_ROWS, DecodeConfig, config_of, decode_settings
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
-from sbd_core.solvers import SOLVERS, EntropyBound, make_solver, solver_parameters
+from sbd_core.solvers import SOLVERS, EntropyBound, solver_parameters
 from sbd_core.trace import Trace
 from ui.decode.fair_queue import MAX_PLACES
 
@@ -25,112 +26,76 @@ USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 12, "WebAssembly": 7}
 MAX_LANES = 4
 """Largest number of lanes that the page compares."""
 LABELS = {
+    **{item["name"]: item["label"] for item in decode_settings()},
     "model": "Model",
     "prompt": "Prompt",
     "system": "System message",
     "template": "Answer with blanks",
-    "strategy": "Strategy",
-    "solver": "Solver",
-    "gamma": "γ",
-    "tau": "τ",
-    "factor": "Factor",
-    "k": "Tokens per forward pass",
-    "by": "Best by",
-    "block_size": "Block size",
-    "max_new_tokens": "Longest answer",
-    "repetition_penalty": "Repetition penalty",
-    "max_rows": "Rows at most",
-    "seed": "Seed",
-    "pinned": "Pins",
     "pinned offset": "A pin’s position",
 }
-
 LINK_FIELDS = {
     "prompt": "prompt",
     "system": "system",
-    "strategy": "strategy",
-    "solver": "solver",
-    "gamma": "gamma",
-    "tau": "tau",
-    "factor": "factor",
-    "k": "k",
-    "by": "by",
-    "block": "block_size",
-    "tokens": "max_new_tokens",
-    "seed": "seed",
-    "penalty": "repetition_penalty",
-    "max_rows": "max_rows",
-    "pins": "pinned",
+    **{item["link"]: item["name"] for item in decode_settings() if item["link"]},
     "with": "model",
 }
 """Names in the page's address, with the field of the form that each stands for."""
 LANES = "lanes"
 """Name in the page's address of the lanes to compare."""
+DEFAULTS = {"max_new_tokens": 128, "max_rows": 0}
+"""Defaults of the page where they are not those of a decode; of max_rows, 0 takes USUAL_ROWS."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Form:
     """The form as it arrived, unchecked: a program may send anything in any field.
 
-    strategy: "sbd", "ntp" or "verify"; None takes the model's default.
-    solver: name in SOLVERS. gamma, tau, factor, k, by: parameters of the solvers.
-    pinned: [[offset in the answer, token id], ...].
+    settings: the settings of a decode by name, see config_of(). pinned is a list of pairs, and
+        0 as repetition_penalty takes the model's default.
     template: answer with blanks, see template_pins().
     ask: short id of the request; the first JSON line of the run repeats this id for the player.
-    repetition_penalty: 0 or None takes the model's default.
-    max_rows: most rows (input positions) of a forward pass of verify; 0 takes USUAL_ROWS.
     model: name of the model; "" takes the page's first model.
     system: message to the model before the prompt.
     """
 
     prompt: Any
-    strategy: Any = None
-    solver: Any = "entropy-bound"
-    gamma: Any = DEFAULT_GAMMA
-    tau: Any = 0.9
-    factor: Any = 1.0
-    k: Any = 2
-    by: Any = "confidence"
-    block_size: Any = 16
-    max_new_tokens: Any = 128
-    seed: Any = 0
-    pinned: Any = ()
-    template: Any = ""
-    ask: Any = ""
-    repetition_penalty: Any = None
-    max_rows: Any = 0
-    model: Any = ""
-    system: Any = ""
+    template: Any
+    ask: Any
+    model: Any
+    system: Any
+    settings: Mapping[str, Any]
+
+    # Settings are declared in sbd_core.config alone, so they are keywords of any name here.
+    def __init__(self, prompt: Any, **given: Any) -> None:
+        """Make a form. given: the other fields and the settings; unknown names are dropped."""
+        settings = {name: given[name] for name in LINK_FIELDS.values() if name in given}
+        for name in ("template", "ask", "model", "system"):
+            settings.pop(name, None)
+            object.__setattr__(self, name, given.get(name, ""))
+        object.__setattr__(self, "prompt", prompt)
+        object.__setattr__(self, "settings", settings)
 
     @classmethod
     def of(cls, data: Any) -> "Form":
-        """Make a form from a dict of field names and values; unknown names are dropped."""
-        known = data if isinstance(data, dict) else {}
-        values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
-        return cls(**{"prompt": None, **values})
+        """Make a form from a dict of names and values; unknown names are dropped."""
+        return cls(**{"prompt": None, **(data if isinstance(data, dict) else {})})
+
+    def with_settings(self, settings: Mapping[str, Any]) -> "Form":
+        """This form with other values of these settings or fields."""
+        own = {name: getattr(self, name) for name in self.__slots__ if name != "settings"}
+        return Form(**{**own, **self.settings, **settings})
 
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
     """Check a form; return its prompt and config. Raises ArgumentError for a bad field."""
     if not isinstance(form.prompt, str) or not form.prompt.strip():
         raise ArgumentError("prompt", "must not be empty", "")
-    if not isinstance(form.solver, str) or form.solver not in SOLVERS:
-        raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", form.solver)
-    settings = [item.name for item in fields(SOLVERS[form.solver])]
-    block_size = _whole(form.block_size)
-    config = DecodeConfig(
-        strategy=form.strategy,
-        solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in settings}),
-        block_size=block_size,
-        allows_untrained_block_size=isinstance(block_size, int)
-        and 2 <= block_size <= MAX_SHOWN_BLOCK,
-        max_new_tokens=_whole(form.max_new_tokens),
-        seed=_whole(form.seed),
-        repetition_penalty=form.repetition_penalty or None,
-        max_rows=_whole(form.max_rows) or MAX_ROWS,
-        pinned=_pairs(form.pinned),
-    )
-    return form.prompt, config
+    given = {**DEFAULTS, **form.settings}
+    if given["max_rows"] in (0, None):
+        del given["max_rows"]
+    config = config_of(given, is_form=True)
+    is_shown = 2 <= config.block_size <= MAX_SHOWN_BLOCK
+    return form.prompt, replace(config, allows_untrained_block_size=is_shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +153,7 @@ def lane_forms(lanes: object, form: Form) -> dict[str, Form]:
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
         raise ArgumentError("Ways to decode", f"must be 1 to {MAX_LANES}; choose one", None)
     settings = {str(lane): lane_settings(lane) for lane in lanes}
-    return {lane: replace(form, **own) for lane, own in settings.items()}
+    return {lane: form.with_settings(own) for lane, own in settings.items()}
 
 
 def lane_settings(lane: object) -> dict[str, Any]:
@@ -304,41 +269,16 @@ def settings_of(trace: Trace) -> dict[str, Any]:
     """The form's fields with which a visitor can repeat the decode of a trace."""
     config = trace.config
     role, content = trace.messages[0] if trace.messages else ("", "")
+    names = [item["name"] for item in decode_settings() if item["link"] and not item["solvers"]]
     return {
         "prompt": trace.prompt,
         "system": content if role == "system" else "",
-        "strategy": config.strategy,
+        "template": "",
+        **{name: getattr(config, name) for name in names if name != "pinned"},
+        "max_rows": 0 if config.max_rows == MAX_ROWS else config.max_rows,
         "solver": config.solver.name,
         **solver_parameters(config.solver),
-        "block_size": config.block_size,
-        "max_new_tokens": config.max_new_tokens,
-        "seed": config.seed,
-        "repetition_penalty": config.repetition_penalty,
-        "max_rows": 0 if config.max_rows == MAX_ROWS else config.max_rows,
-        "template": "",
     }
-
-
-def _whole(value: Any) -> Any:
-    """Turn a float that is a whole number into an int, since sliders send 8.0 for 8."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _pairs(value: Any) -> dict[int, int]:
-    """Turn [[offset, token id], ...] into {offset: token id}; the token ids stay unchecked.
-
-    Raises ArgumentError if the value is no list of pairs, or if an offset is bad or repeated.
-    """
-    is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
-    if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
-        raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
-    pinned: dict[int, int] = {}
-    for offset, token_id in value:
-        require_integer("pinned offset", offset, 0)
-        if offset in pinned:
-            raise ArgumentError("pinned", "must name each position once", offset)
-        pinned[offset] = token_id
-    return pinned
 
 
 def message_of(error: SetBlockDecodingError) -> str:

@@ -335,7 +335,7 @@ class Session:
         prompt = prompt_of_form(form, text)
         model = self.model(form.model)
         engine = _engine()
-        if not form.max_rows:
+        if not form.settings.get("max_rows"):
             config = replace(config, max_rows=usual_rows(model))
         config = engine.resolve_defaults(model, config)
         blanks = template_pins(model, form.template, config)
@@ -503,7 +503,7 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
     lists hold the seconds of every decode so far. If a decode fails, the last item adds "error".
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
-    plain = replace(form, strategy="ntp", pinned=(), template="")
+    plain = form.with_settings({"strategy": "ntp", "pinned": (), "template": ""})
     names = ["seconds", "ntpSeconds"] * NUM_TIMINGS
     try:
         with closing(session.traces([form, plain] * NUM_TIMINGS, client)) as traces:

@@ -216,7 +216,7 @@ def test_the_help_of_a_flag_ends_with_its_default(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["evaluate", "--help"])
     said = " ".join(capsys.readouterr().out.split())
-    for words in ("examples per task (100)", "longest answer (256)", "share the work -"):
+    for words in ("examples per task (100)", "most tokens to write (256)", "share the work -"):
         assert words in said
 
 

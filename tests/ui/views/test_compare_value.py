@@ -66,8 +66,8 @@ def test_every_solver_and_strategy_is_a_lane_and_its_name_says_which():
 def test_what_the_lanes_share_comes_from_the_form_and_a_lane_asked_for_twice_runs_once():
     forms = lane_forms(["verify", "sbd:2", "verify"], Form("p", max_rows=7, seed=3))
     assert list(forms) == ["verify", "sbd:2"]
-    assert forms["verify"].max_rows == 7
-    assert (forms["sbd:2"].gamma, forms["sbd:2"].seed) == (2, 3)
+    assert forms["verify"].settings["max_rows"] == 7
+    assert (forms["sbd:2"].settings["gamma"], forms["sbd:2"].settings["seed"]) == (2, 3)
 
 
 BAD = {

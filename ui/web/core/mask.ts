@@ -87,24 +87,6 @@ export function maskOf(run: Run, pass: number): Mask | null {
   return { numCached, numCausal, blocks, visible: visibleRows(numCausal, blocks) };
 }
 
-/**
- * Return the mask that next-token prediction has for a text as long as this pass's, without drafted tokens. At first
- * it reads the whole prompt; later it reads the text's last token, and at the earliest the first token of the answer.
- * It reads nothing if the rows are the rest of the answer.
- */
-export function ntpMaskBeside(
-  { numCached, numCausal }: Mask,
-  rows: Row[],
-  numPrompt: number,
-): Mask {
-  const numFinal = rows.slice(0, numCausal).filter(({ kind }) => kind !== "draft").length;
-  const isAtEnd = rows.every(({ kind }) => kind === "final");
-  if (isAtEnd) return { numCached: numCached + numCausal, numCausal: 0, blocks: [], visible: [] };
-  const causal = numCached ? 1 : numCausal;
-  const before = numCached ? Math.max(numCached + numFinal - 1, numPrompt) : 0;
-  return { numCached: before, numCausal: causal, blocks: [], visible: visibleRows(causal, []) };
-}
-
 /** Return the token at a position of the text that a pass reads: of the prompt, final, or drafted. */
 function tokenRead(run: Run, pass: number, position: number) {
   if (position < 0) return run.promptIds[position + run.numPrompt];
@@ -253,27 +235,6 @@ function ownParts(rows: Row[], index: number, { first, stop }: VisibleRow) {
   if (hasAlternative && index === first) return ["itself"];
   const size = stop - first - (hasAlternative ? 1 : 0);
   return [hasAlternative ? "the alternative before it" : "", `its block of ${size}, both ways`];
-}
-
-/**
- * Return the text under the mask of next-token prediction, which is shown beside the run's own mask.
- * @param mask of the run's own forward pass
- * @param beside of next-token prediction
- */
-export function besideWords(run: Run, mask: Mask, beside: Mask, numPrompt: number) {
-  if (!beside.visible.length) return "Nothing is left to write, so it reads nothing more.";
-  const one = countOf(beside.visible.length, "row");
-  if (!mask.numCached) {
-    const isSame = mask.visible.length === beside.visible.length;
-    return isSame
-      ? `${one}, the same: it reads the prompt.`
-      : `${one}: it reads the prompt, without masks behind it.`;
-  }
-  if (beside.numCached === numPrompt) {
-    return `With only the prompt in its cache, it reads ${one}, the first token of its answer, and writes one token.`;
-  }
-  const text = run.strategy === "sbd" ? "the text before the block" : "the same final text";
-  return `Given ${text}, it reads ${one} and writes one token.`;
 }
 
 function join(parts: string[]) {

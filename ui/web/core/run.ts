@@ -463,6 +463,10 @@ export type Settings = Record<string, unknown> & {
   prompt: string;
 };
 
+/** Settings of every decode that the page has. */
+const SHARED_SETTINGS = constants.settings.flatMap(({ name, link, strategies }) =>
+  link !== null && strategies.length !== 1 ? [name] : [],
+);
 const MAX_NAME = 40; // letters of the prompt in a file name
 
 export class Run {
@@ -595,18 +599,14 @@ export class Run {
 
   /** Return this run's settings with `changes`, in the form of Settings; settingsOf() adds the model. */
   settings(changes: Record<string, unknown> = {}): Settings {
-    const { strategy, solver, pinned, seed, block_size, max_new_tokens, repetition_penalty } =
-      this.config;
+    const { strategy, solver, pinned } = this.config;
     const { name, ...parameters } = solver;
+    const own = Object.entries(this.config).filter(([field]) => SHARED_SETTINGS.includes(field));
     return {
       prompt: this.prompt,
-      strategy,
+      ...Object.fromEntries(own),
       solver: name,
       ...parameters,
-      block_size,
-      max_new_tokens,
-      seed,
-      repetition_penalty,
       ...(strategy === "verify" ? { max_rows: this.formRows } : {}),
       ...(this.system ? { system: this.system } : {}),
       pinned,

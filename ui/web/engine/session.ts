@@ -9,7 +9,7 @@ import type { Verdict } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
 import { KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.ts";
-import { readSettings, type Settings } from "./decoding/settings.ts";
+import { FIRST_VALUES, readSettings, type Settings } from "./decoding/settings.ts";
 import type { StepEvent } from "./decoding/state.ts";
 import { stream } from "./decoding/stream.ts";
 import { ArgumentError, EngineError } from "./errors.ts";
@@ -244,37 +244,29 @@ const BLANK = /_{3,}(?:\((\d+)\)|(\d+))?/g;
 export type Form = Record<string, unknown>;
 
 const DEFAULTS: Form = {
+  ...FIRST_VALUES,
+  ...constants.formDefaults,
   strategy: "sbd",
-  solver: "entropy-bound",
-  block_size: 16,
-  max_new_tokens: 128,
-  seed: 0,
-  pinned: [],
   template: "",
-  repetition_penalty: 0, // stands for the model’s own
-  max_rows: 0, // stands for the engine’s default
 };
+/** What a form cannot choose. */
+const GIVEN = { temperature: 0, top_k_recorded: TOP_RECORDED, is_raw_prompt: false };
 
 /** Check a form and return its prompt and settings. Raises ArgumentError naming field, rule and value. */
 function readRequest(
   checkpoint: Checkpoint,
   form: Form,
 ): { prompt: string; promptIds: number[]; settings: Settings } {
-  const fields = { ...DEFAULTS, ...form };
-  const { prompt, strategy } = fields;
+  const fields = { ...DEFAULTS, ...form, ...GIVEN } as Form;
+  const { prompt } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
     throw new ArgumentError("prompt", "must not be empty", "");
   requireAtMost("prompt", prompt.length, promptCharacters, "characters");
   const settings = readSettings({
-    strategy,
+    ...Object.fromEntries(Object.keys(FIRST_VALUES).map((name) => [name, fields[name]])),
     solver: { ...fields, name: fields.solver },
-    block_size: fields.block_size,
     allows_untrained_block_size: Number(fields.block_size) >= 2,
-    max_new_tokens: fields.max_new_tokens,
-    temperature: 0,
-    seed: fields.seed,
-    top_k_recorded: TOP_RECORDED,
-    is_raw_prompt: false,
+    // 0 stands for the model's own, and for the engine's default.
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
     max_rows: fields.max_rows || checkpoint.usualRows,
     pinned: checkedPins(fields.pinned),

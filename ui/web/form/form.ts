@@ -9,7 +9,7 @@ import type { Run, Settings } from "../core/run.ts";
 import { decodingTitle, LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "../core/words.ts";
 import { readFromTab, storeInTab } from "../dom/page.ts";
 import { type Channel, channel } from "../dom/views.ts";
-import { CAUSAL_FIRST, MEASURES, SOLVERS } from "../engine/decoding/settings.ts";
+import { CAUSAL_FIRST } from "../engine/decoding/settings.ts";
 import { chosenModel, isOffered, type Model, modelDifference } from "../models.ts";
 
 export type Value = string | number;
@@ -17,82 +17,72 @@ export type Values = Record<string, Value>;
 
 /** A setting. */
 interface Field {
-  first: Value; // 0 leaves repetition_penalty and max_rows to the model or to the machine
-  titles?: Readonly<Record<string, string>>; // of a choice, by value
-  step?: number; // of a number
-  low?: number;
-  high?: number;
-  help?: string;
-  words?: (value: Value) => string;
+  first: Value; // 0 leaves an optional number and max_rows to the model or to the machine
+  titles: Readonly<Record<string, string>> | null; // of a choice, by value
+  step: number | "any"; // of a number
+  low: number | null;
+  high: number | null;
+  help: string;
+  words: string; // the setting with {} for its value; "" for none
+  strategies: string[];
+  solvers: Readonly<Record<string, unknown>> | null; // those that take it; null for a setting of every decode
+  isAutomatic: boolean; // whether 0 leaves it to the model or to the machine
 }
 
-const asTitles = (names: string[]) => Object.fromEntries(names.map((name) => [name, name]));
-
-/** Every setting of a decode, in the order of the form. */
-export const FIELDS: Readonly<Record<string, Field>> = {
-  strategy: { first: "sbd", titles: LANE_TITLES },
-  solver: { first: PAPER_SOLVER, titles: SOLVER_TITLES },
-  by: { first: "confidence", titles: asTitles(MEASURES), words: (value) => `best by ${value}` },
-  gamma: { first: 0.1, step: 0.01, low: 0, words: (value) => `γ ${value}` },
-  tau: {
-    first: 0.9,
-    step: 0.01,
-    low: 0,
-    high: 1,
-    help: "reveal every token this probable",
-    words: (value) => `τ ${value}`,
-  },
-  factor: {
-    first: 1,
-    step: 0.05,
-    low: 0,
-    help: "larger reveals more at once",
-    words: (value) => `factor ${value}`,
-  },
-  k: { first: 2, step: 1, low: 1, words: (value) => `${value} tokens a forward pass` },
-  max_rows: {
-    first: 0,
-    step: 1,
-    low: 0,
-    help: "tokens that a forward pass reads; 0 takes the default of this machine",
-    words: (value) => `at most ${value} rows`,
-  },
-  repetition_penalty: {
-    first: 0,
-    step: 0.05,
-    low: 0,
-    help: "above 1 makes repetition less likely; 1 turns it off; 0 takes the model’s own",
-    words: (value) => `repetition penalty ${value}`,
-  },
-  block_size: {
-    first: 16,
-    step: 1,
-    low: 2,
-    help: "how many positions are decoded together",
-    words: (value) => `blocks of ${value}`,
-  },
-  max_new_tokens: {
-    first: 128,
-    step: 1,
-    low: 1,
-    high: constants.limits.newTokens,
-    words: (value) => `at most ${value} tokens`,
-  },
-  seed: { first: 0, step: 1, low: 0, words: (value) => `seed ${value}` },
+const PAPER_STRATEGY = "sbd";
+const FORM_DEFAULTS: Readonly<Record<string, Value>> = constants.formDefaults;
+const TITLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  strategy: LANE_TITLES,
+  solver: SOLVER_TITLES,
 };
-const SOLVER_FIELDS = ["gamma", "tau", "factor", "k", "by"];
-const AUTOMATIC_AT_0 = ["repetition_penalty", "max_rows"];
+/** Limits of the page, where they are narrower than those of a decode. */
+const LIMITS: Readonly<Record<string, Partial<Field>>> = {
+  block_size: { low: 2, high: constants.limits.block },
+  max_new_tokens: { high: constants.limits.newTokens },
+};
+
+/** Return a setting as the form has it. */
+function fieldOf({ name, ...setting }: (typeof constants.settings)[number]): Field {
+  const { kind, help, words, strategies, solvers, unset } = setting;
+  const isChoice = kind === "choice";
+  const own = Object.fromEntries(setting.choices.map((choice) => [choice, choice]));
+  const first = FORM_DEFAULTS[name] ?? setting.default ?? (isChoice ? PAPER_STRATEGY : 0);
+  const isAutomatic = first === 0 && !isChoice && (setting.is_optional || name in FORM_DEFAULTS);
+  const left = unset || "the default of this machine";
+  const isSafe = Number.isSafeInteger(setting.high ?? 0.5) || kind === "number"; // not 2 ** 63
+  return {
+    first: first as Value,
+    titles: isChoice ? (TITLES[name] ?? own) : null,
+    step: setting.step ?? (kind === "whole" ? 1 : "any"),
+    low: isAutomatic ? 0 : setting.low,
+    high: isSafe ? setting.high : null,
+    help: (isAutomatic ? `${help}; 0 takes ${left}` : help).replaceAll("'", "’"),
+    words,
+    strategies,
+    solvers,
+    isAutomatic,
+    ...LIMITS[name],
+  };
+}
+
+/** Every setting of a decode that the page has, in the order of the form. */
+export const FIELDS: Readonly<Record<string, Field>> = Object.fromEntries(
+  constants.settings
+    .filter(({ link, kind }) => link !== null && kind !== "pairs")
+    .map((setting) => [setting.name, fieldOf(setting)]),
+);
 /** Settings whose best value depends on the model. */
 const MODEL_FIELDS = ["block_size"];
 const TEXTS = ["prompt", "template", "system"];
 const KEPT = "sbd-prompt";
 
-/** Whether a decode with these values uses a setting. */
+/** Whether a decode with these values uses a setting, or lanes beside it may. */
 export function isInUse({ strategy, solver }: Values, name: string) {
-  if (name === "max_rows") return strategy === "verify";
-  if (name === "solver") return strategy === "sbd";
+  const { strategies = [], solvers = null } = FIELDS[name] ?? {};
+  // Only the solver that draws needs a seed, at the temperature 0 of the page.
   if (name === "seed") return strategy === "sbd" && solver === "random";
-  return !SOLVER_FIELDS.includes(name) || (strategy === "sbd" && name in (SOLVERS[solver] ?? {}));
+  if (solvers && !(solver in solvers)) return false;
+  return strategies.length !== 1 || strategies[0] === strategy;
 }
 
 /** The form's values have changed. */
@@ -200,9 +190,9 @@ class Form {
     const words = new Map<string, string>();
     for (const [name, field] of Object.entries(FIELDS)) {
       const value = this.values[name];
-      const isAutomatic = AUTOMATIC_AT_0.includes(name) && value === 0;
-      if (!field.words || isAutomatic || !isInUse(this.values, name)) continue;
-      words.set(name, field.words(value));
+      const isLeft = field.isAutomatic && value === 0;
+      if (!field.words || isLeft || !isInUse(this.values, name)) continue;
+      words.set(name, field.words.replace("{}", String(value)));
     }
     return words;
   }
@@ -244,7 +234,7 @@ class Form {
     for (const [name, [own, both]] of this.differing(run.settings() as Settings)) {
       if (name === "block_size" && run.strategy === "ntp") continue;
       if (model && MODEL_FIELDS.includes(name)) continue;
-      if (SOLVER_FIELDS.includes(name) && run.strategy !== "sbd") solverWords.push(own);
+      if (FIELDS[name]?.solvers && run.strategy !== "sbd") solverWords.push(own);
       else words.push(both);
     }
     const title = decodingTitle(String(strategy), String(solver));

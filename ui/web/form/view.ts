@@ -54,7 +54,7 @@ type Box = HTMLInputElement | HTMLSelectElement;
 
 /** Create a labelled field of a setting. */
 function makeField(name: string) {
-  const { titles, step, low, high, help } = FIELDS[name] ?? {};
+  const { titles, step, low, high, help } = FIELDS[name] as (typeof FIELDS)[string];
   let box: Box;
   if (titles) {
     const options = Object.entries(titles).map(([value, title]) =>
@@ -63,18 +63,18 @@ function makeField(name: string) {
     box = make("select", "", ...options);
   } else {
     const limits = {
-      ...(low !== undefined && { min: low }),
-      ...(high !== undefined && { max: high }),
+      ...(low !== null && { min: low }),
+      ...(high !== null && { max: high }),
     };
     box = make("input", "", {
       type: "number",
-      step: step ?? "any",
+      step,
       inputmode: "decimal",
       ...limits,
     });
   }
   const id = `sbd-${name.replaceAll("_", "-")}-field`;
-  const words = make("small", "", { id: `${id}-help` }, help ?? "");
+  const words = make("small", "", { id: `${id}-help` }, help);
   const title = FIELD_LABELS[name] ?? name;
   // Its name is the title alone; the help describes it.
   setAttribute(box, "aria-label", title);

@@ -7,7 +7,12 @@ import type { Form } from "../engine/session.ts";
 /** each name in the address with the setting it stands for */
 const LINK_FIELDS: [name: string, field: string][] = Object.entries(constants.linkFields);
 
-const TEXTS = ["prompt", "system", "strategy", "solver", "by", "with"];
+const CHOICES = constants.settings.flatMap(({ kind, link }) => (kind === "choice" ? [link] : []));
+const TEXTS = ["prompt", "system", "with", ...CHOICES];
+/** Settings that lanes do not share. */
+const OF_A_LANE = constants.settings.flatMap(({ name, strategies, solvers }) =>
+  solvers || strategies.length === 1 || name === "strategy" ? [name] : [],
+);
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
 /** Return this page's address without the parameters of a decode or of lanes. */
@@ -22,9 +27,10 @@ export function bareAddress() {
  * @param settings of any of the lanes; only settings that the lanes share are used
  */
 export function linkToLanes(lanes: string[], settings: Settings) {
-  const { prompt, block_size, max_new_tokens, seed, repetition_penalty, model } = settings;
-  const shared = { prompt, block_size, max_new_tokens, seed, repetition_penalty, pinned: [] };
-  const address = linkTo({ ...shared, ...(model === undefined ? {} : { model }) });
+  const shared = Object.entries(settings).filter(
+    ([name]) => ![...OF_A_LANE, "system"].includes(name),
+  );
+  const address = linkTo({ ...Object.fromEntries(shared), prompt: settings.prompt, pinned: [] });
   address.searchParams.set("lanes", lanes.join());
   return address;
 }

@@ -3,7 +3,6 @@
 
 import { tokenMarks } from "../core/letters.ts";
 import {
-  besideWords,
   type CacheStep,
   cacheAt,
   cachedText,
@@ -12,7 +11,6 @@ import {
   type Mask,
   maskOf,
   maskSentences,
-  ntpMaskBeside,
   type Row,
   rowSentence,
   rowsOf,
@@ -21,11 +19,8 @@ import {
 import { clamp, countOf } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
-import { makeUnfoldButton, withTerms } from "../dom/terms.ts";
+import { makeUnfoldButton } from "../dom/terms.ts";
 import type { View } from "./playhead.ts";
-
-const NTP_SHARE = 0.34; // of the width, taken by next-token prediction's mask beside the run's
-const SIDE_BY_SIDE = 860; // pixels of width from which the masks are side by side
 
 const markedTexts: Map<string, string> = new Map();
 
@@ -50,20 +45,14 @@ export class MaskGrid {
   shown: { run: Run; pass: number; mask: Mask; rows: Row[] } | null = null;
   drawnKey = "";
   canvas: HTMLCanvasElement;
-  ntp: HTMLCanvasElement;
-  ntpWords: HTMLParagraphElement;
   title: HTMLHeadingElement;
   range: HTMLInputElement;
   readout: HTMLParagraphElement;
   words: HTMLDivElement;
-  ntpTitle: HTMLHeadingElement;
-  ntpRoot: HTMLDivElement;
   root: HTMLElement;
 
   constructor(readonly redraw: () => void) {
     this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
-    this.ntp = make("canvas", "sbd-hood-canvas", { role: "img" });
-    this.ntpWords = make("p", "sbd-hood-note");
     this.title = make("h3", "");
     const range = { type: "range", min: 1, max: 1, value: 1, "aria-label": "Row of the mask" };
     this.range = make("input", "sbd-hood-row", range);
@@ -77,19 +66,11 @@ export class MaskGrid {
     );
     const own = make("div", "sbd-hood-own", head, this.canvas);
     const label = make("label", "sbd-hood-slider", "Row", this.range);
-    this.ntpTitle = make("h3", "", ...withTerms("[Next-token prediction]"));
-    const ntpHead = make(
-      "div",
-      "sbd-hood-title",
-      this.ntpTitle,
-      makeUnfoldButton("its mask", this.ntpWords),
-    );
-    this.ntpRoot = make("div", "sbd-hood-beside", ntpHead, this.ntp, this.ntpWords);
     this.root = make(
       "section",
       "sbd-hood-mask",
       { "aria-label": "Attention mask" },
-      make("div", "sbd-hood-grids", own, this.ntpRoot),
+      own,
       makeKey(
         ["cached", "in the KV cache"],
         ["causal", "read causally"],
@@ -157,47 +138,15 @@ export class MaskGrid {
     if (row !== null) this.range.value = String(row + 1);
     const spoken = rowSentence(run, mask, rows, Number(this.range.value) - 1);
     setAttribute(this.range, "aria-valuetext", spoken || "no row");
-    const { numPrompt } = run;
-    const beside = ntpMaskBeside(mask, rows, numPrompt);
-    const words = maskSentences(beside, rows);
-    setAttribute(this.ntp, "aria-label", `Its attention mask. ${words.join(" ")}`);
-    setText(this.ntpWords, besideWords(run, mask, beside, numPrompt));
   }
 
   draw(width: number, row: number | null, isDark: boolean) {
     if (!this.shown) return;
     const { run, mask, rows } = this.shown;
     const inks = inksOf(this.root, isDark);
-    const isWide = width >= SIDE_BY_SIDE;
-    const ntpWidth = isWide ? Math.round(width * NTP_SHARE) - 20 : width;
-    const ownTexts = rows.map((each) => markedText(rowText(run, each)));
-    const cachedTexts = Array.from({ length: mask.numCached }, (_, i) =>
-      markedText(cachedText(run, i)),
-    );
-    const ownWidth = isWide ? width - ntpWidth - 20 : width;
-    this.drawing = new GridDrawing(
-      this.canvas,
-      ownWidth,
-      mask,
-      { cached: cachedTexts, read: ownTexts },
-      inks,
-      row,
-    );
-    const beside = ntpMaskBeside(mask, rows, run.numPrompt);
-    this.ntp.hidden = !beside.visible.length;
-    if (this.ntp.hidden) return;
-    const next = run.ntp?.fixed.get(0)?.token;
-    const text = [
-      ...cachedTexts,
-      ...ownTexts.slice(0, mask.numCausal),
-      markedText(run.tokenText(next)),
-    ];
-    const { numCached: before, numCausal } = beside;
-    const ntpNames = {
-      cached: text.slice(0, before),
-      read: text.slice(before, before + numCausal),
-    };
-    new GridDrawing(this.ntp, ntpWidth, beside, ntpNames, inks, null);
+    const cached = Array.from({ length: mask.numCached }, (_, i) => markedText(cachedText(run, i)));
+    const read = rows.map((each) => markedText(rowText(run, each)));
+    this.drawing = new GridDrawing(this.canvas, width, mask, { cached, read }, inks, row);
   }
 }
 

@@ -10,7 +10,13 @@ export const CAUSAL_FIRST = "causal-first";
 const DECLARED = new Map<string, (typeof constants.settings)[number]>(
   constants.settings.map((setting) => [setting.name, setting]),
 );
-export const MEASURES: string[] = DECLARED.get("by")?.choices ?? [];
+
+/** The settings of every decode by name, with what they are where nobody says otherwise; 0 where that is decided later. */
+export const FIRST_VALUES: Readonly<Record<string, unknown>> = Object.fromEntries(
+  constants.settings
+    .filter(({ solvers }) => solvers === null)
+    .map((setting) => [setting.name, setting.default ?? 0]),
+);
 
 /** The parameters of each solver with their defaults. */
 export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =

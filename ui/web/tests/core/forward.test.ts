@@ -12,13 +12,11 @@ import {
   rooflineOf,
 } from "../../core/cost.ts";
 import {
-  besideWords,
   cacheAt,
   cacheSentences,
   fewMasksWords,
   maskOf,
   maskSentences,
-  ntpMaskBeside,
   rowSentence,
   rowsOf,
   rowText,
@@ -100,19 +98,6 @@ test("rows are named by what they read: final tokens, masks, tokens of the block
   assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 0)[0] ?? assert.fail()), "Hello");
 });
 
-test("next-token prediction beside it has the same text, and reads no token of the prompt twice", () => {
-  const sizes = [0, 1, 3].map((pass) => {
-    const mask = maskAt(pass);
-    const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, pass), 3);
-    return [mask.numCached + mask.numCausal, beside.numCached, beside.visible.length];
-  });
-  assert.deepEqual(sizes, [
-    [3, 0, 3],
-    [3, 3, 1],
-    [5, 4, 1],
-  ]);
-});
-
 test("a mask is told in sentences, and so is each of its rows", () => {
   const mask = maskAt(3);
   const read = rowsOf(RIDING_RUN, 3);
@@ -187,10 +172,6 @@ test("a forward pass without a block says that it reads what was given, and was 
   const [answer, block] = programsAt(run, 3);
   assert.ok(answer?.lines.some((line) => line.isLit && /without a block/.test(line.words)));
   assert.ok(block?.lines.every((line) => !line.isLit));
-  const mask = maskOf(run, 3) ?? assert.fail();
-  const beside = ntpMaskBeside(mask, rowsOf(run, 3), 3);
-  assert.deepEqual([beside.numCached, beside.visible.length], [5, 0]);
-  assert.match(besideWords(run, mask, beside, 3), /^Nothing is left to write, .* nothing more\.$/);
 });
 
 test("t is where the block begins, what was given before it counted", () => {
@@ -218,25 +199,6 @@ test("verify's last forward pass, accepted whole, takes nothing back and adds no
   assert.ok(lit.some(({ values }) => values === "2 of 2 accepted"));
   assert.ok(lit.some(({ values }) => values === "t = 4, 3 cached"));
   assert.ok(!lit.some(({ words }) => words.startsWith("Add the next token")));
-});
-
-test("what stands beside a mask is called the same only where it is", () => {
-  const mask = maskAt(0);
-  const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, 0), 3);
-  assert.match(
-    besideWords(RIDING_RUN, { ...mask, visible: beside.visible }, beside, 3),
-    /^3 rows, the same/,
-  );
-  const more = { ...mask, visible: [...beside.visible, ...beside.visible] };
-  assert.doesNotMatch(besideWords(RIDING_RUN, more, beside, 3), /the same/);
-  assert.equal(
-    besideWords(RIDING_RUN, { ...more, numCached: 7 }, { ...beside, numCached: 7 }, 3),
-    "Given the text before the block, it reads 3 rows and writes one token.",
-  );
-  assert.match(
-    besideWords(RIDING_RUN, { ...more, numCached: 7 }, { ...beside, numCached: 3 }, 3),
-    /^With only the prompt in its cache, it reads 3 rows, the first token of its answer,/,
-  );
 });
 
 test("the lines of a forward pass are lit, with their values", () => {
