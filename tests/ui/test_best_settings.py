@@ -105,18 +105,20 @@ def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp
         )
     ]
     gammas = {"SBD": 0.35, "SBD causal token first": 2.0}
-    data = {"model": "real", "block_size": 5, "gammas": gammas, "requests": {"own": scores}}
+    bolder = [{**row, "tokens_per_forward": 1.6, "agreement": 0.91} for row in scores]
+    requests = {"own": scores, "structured": bolder}
+    data = {"model": "real", "block_size": 5, "gammas": gammas, "requests": requests}
     file.write_text(json.dumps(data))
     best_settings.measured_on_requests.cache_clear()
     best = best_for("real", can_draft=True, has_adapter=True)
     assert (best.strategy, best.gamma, best.block_size) == ("verify", 0.35, 5)
     assert best.words.endswith("1.75 tokens a forward pass (48 prompts of own, blocks of 5).")
-    assert best.paper.startswith("This adapter was trained to draft for verify")
-    assert "at γ 0.35 it writes 1.20 tokens" in best.paper
+    assert "its adapter learned to draft for verify" in best.paper
+    assert "at γ 0.35 1.20 tokens a forward pass" in best.paper
     assert best.paper.endswith("would keep 80%.")
     assert best.causal_first is not None
     assert best.causal_first[0] == 2.0
-    assert "1.40 tokens a forward pass, of which" in best.causal_first[1]
-    assert best.causal_first[1].endswith("would keep 95%.")
+    assert "1.4 to 1.6 tokens a forward pass in blocks of 5, of which" in best.causal_first[1]
+    assert best.causal_first[1].endswith("would keep 91% to 95%.")
     assert best_for("other", can_draft=True, has_adapter=True) == plain
     best_settings.measured_on_requests.cache_clear()
