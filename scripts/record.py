@@ -12,18 +12,25 @@ view explains. In that file, this command only updates the name of the processor
 import argparse
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from torch import Tensor
 
 from sbd_core import generate, load
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import processor_name
 from sbd_core.errors import TraceError
+from sbd_core.masks import decoding_mask
+from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
-from sbd_core.models.protocol import SetBlockModel
+from sbd_core.models.protocol import ForwardRequest
 from sbd_core.models.runtime import choose_threads
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
@@ -116,6 +123,8 @@ DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 TEXT = "learn/text"
 """The run whose seconds the page shows."""
+STALE, UNTRAINED = "learn/stale", "learn/untrained"
+"""The run TEXT with stale keys, and a model that was never trained to fill masks."""
 BLOCK = replace(SBD, max_new_tokens=SHORT, top_k_recorded=0)
 RUNS: dict[str, dict[str, Run]] = {
     NANO: {
@@ -129,6 +138,7 @@ RUNS: dict[str, dict[str, Run]] = {
             ],
         ),
         TEXT: (DONKEY, [replace(config, max_new_tokens=SHORT) for config in (SBD, NTP)]),
+        STALE: (DONKEY, [BLOCK]),
         "learn/blocks": (DONKEY, [replace(BLOCK, block_size=size) for size in BLOCKS]),
         "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", [SBD]),
         "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", [SBD]),
@@ -136,17 +146,57 @@ RUNS: dict[str, dict[str, Run]] = {
         "learn/verify": (CROW, [replace(VERIFY, max_rows=7), NTP]),
         "learn/edges": (DUCK, [with_gamma(gamma) for gamma in EDGES]),
     },
-    REAL_MODEL: {},
+    REAL_MODEL: {UNTRAINED: ("List the days of the week.", [replace(BLOCK, max_new_tokens=32)])},
 }
 """{model: {file in assets/traces without its ending: run}}."""
 for card in CARDS:
     RUNS[card.model][f"gallery/{card.name}"] = card.run
 
 
-def decoded(model: SetBlockModel, name: str) -> list[Trace]:
+class StaleKeys(TransformersBackend):
+    """Keeps a block's keys and values as its last pass computed them, which no decode here does.
+
+    They saw the whole block, with masks where that pass revealed tokens.
+    """
+
+    def __init__(self, model: HuggingFaceModel) -> None:
+        """Take a model that decodes one text at a time."""
+        super().__init__(model.model)
+        self._block: list[int] = []
+        """The last block, as it was read."""
+
+    def _forward(self, request: ForwardRequest) -> Tensor:
+        block, self._block = self._block, list(request.block_ids)
+        count, start = len(request.causal_ids), request.cache.length
+        if not start or not count:
+            return super()._forward(request)
+        is_seen = decoding_mask(start, count, len(request.block_ids))
+        is_seen[:count, start : start + count] = True
+        with mock.patch(f"{TransformersBackend.__module__}.decoding_mask", return_value=is_seen):
+            return super()._forward(replace(request, causal_ids=block[:count]))
+
+
+def untrained(model: HuggingFaceModel) -> TransformersBackend:
+    """A backend of the model alone, without its adapter; its mask is the mean of all tokens."""
+    rows, mask_id = model.model.get_input_embeddings().weight.data, model.mask_token_id
+    rows[mask_id] = (rows.sum(0) - rows[mask_id]) / (len(rows) - 1)
+    return TransformersBackend(model.model)
+
+
+BACKENDS: dict[str, Callable[[HuggingFaceModel], TransformersBackend]] = {
+    STALE: StaleKeys,
+    UNTRAINED: untrained,
+}
+"""What decodes the runs that show how not to."""
+
+
+def decoded(model: HuggingFaceModel, name: str) -> list[Trace]:
     """Decode the run `name` with each config; for TEXT, keep the fastest of several decodes."""
     prompt, configs = RUNS[model.name][name]
     times = NUM_TIMINGS if name == TEXT else 1
+    if name in BACKENDS:
+        model = copy(model)
+        model.backend, model.sampler_head = BACKENDS[name](model), None
     return [
         min((generate(model, prompt, each) for _ in range(times)), key=lambda trace: trace.seconds)
         for each in configs

@@ -187,7 +187,8 @@ def learn_runs() -> LearnRuns:
         runs = {
             "first": gallery_traces(HOME_RUN),
             **{
-                name: by_strategy(recorded(f"learn/{name}")) for name in ("text", "guess", "sudoku")
+                name: by_strategy(recorded(f"learn/{name}"))
+                for name in ("text", "guess", "sudoku", "stale", "untrained")
             },
             "verify": by_strategy([checked]),
             "verify-ntp": by_strategy([plain]),

@@ -6,11 +6,12 @@ from unittest import mock
 import pytest
 
 from sbd_core.models.model_folder import REAL_MODEL
-from tests.browser.conftest import recorded, sync_api, traces
+from tests.browser.conftest import RUN, recorded, sync_api, traces
 from tests.browser.test_access import serious
 from tests.browser.test_learn import question
 from tests.ui.doubles import story_model
-from ui.examples import HOME_RUN, gallery_traces, learn_runs, opening_traces
+from ui.examples import HOME_RUN, PRESETS, gallery_traces, learn_runs, opening_traces
+from ui.page import presets_of
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -54,9 +55,8 @@ def test_the_sentence_counts_the_run_that_plays_below_nothing_moves_and_two_ways
         f"instead of {ntp.num_forwards}."
     )
     expect(page.locator(".sbd-home-why")).to_contain_text(
-        f"As recorded on an {machine} processor: {told(main.seconds)} instead of "
-        f"{told(ntp.seconds)}, {ntp.seconds / main.seconds:.1f}× faster, "
-        f"not {ntp.num_forwards / main.num_forwards:.1f}×, as its passes take longer."
+        f"{told(main.seconds)} instead of {told(ntp.seconds)} on an {machine} processor, "
+        "timed once; measure yours."
     )
     expect(page.locator(".sbd-home-prompt")).to_have_text(f"Prompt {main.prompt}")
     expect(page.locator(".sbd-home-key li")).to_have_text(["mask", "sure", "unsure", "new"])
@@ -69,11 +69,28 @@ def test_the_sentence_counts_the_run_that_plays_below_nothing_moves_and_two_ways
     page.go_back()
     expect(sentence(page)).to_be_visible()
     expect(question(page)).to_be_hidden()
-    page.get_by_role("link", name="Try your own prompt").click()
-    expect(page.locator("#sbd-player")).to_be_visible()
+    page.get_by_role("button", name="Try your own prompt").click()
+    expect(page.locator("#sbd-player")).to_be_hidden()  # somebody else's run
     expect(page.get_by_label("Prompt", exact=True)).to_be_focused()
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value("")
     page.get_by_role("link", name="Set Block Decoding").click()
     expect(sentence(page)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_prompt_that_works_stands_beside_the_empty_box_and_decodes(visit, width):
+    page = visit(width, 844, reduced_motion="reduce")
+    page.get_by_role("button", name="Try your own prompt").click()
+    samples = page.get_by_role("region", name="Sample prompts").get_by_role("button")
+    prompts = [kind["prompts"][0][0] for kind in presets_of(PRESETS)]
+    expect(samples).to_have_text(prompts)
+    expect(samples.first).to_be_in_viewport()
+    assert serious(page) == []
+    samples.first.click()
+    page.wait_for_function(f"{RUN}.id !== 'opening'")
+    expect(page.locator("#sbd-player")).to_be_visible()
+    expect(samples.first).to_be_hidden()
+    assert page.evaluate(f"[{RUN}.isRecorded, {RUN}.prompt]") == [False, prompts[0]]
 
 
 def test_another_recorded_run_has_other_numbers_and_is_not_said_to_be_the_same(
@@ -109,11 +126,13 @@ def test_at_the_end_both_answers_are_whole_and_one_click_shows_a_real_model_chec
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
     why = page.locator(".sbd-home-why")
     expect(why).to_contain_text("SmolLM2 135M; every token is checked")
-    slower = f"{main.seconds / ntp.seconds:.1f}× slower there, as its passes take longer"
-    expect(why).to_contain_text(slower)
+    expect(why).to_contain_text("timed once; measure yours")
     expect(real).to_be_focused()
-    why.get_by_role("link", name="measure yours").click()
-    expect(page.locator("#sbd-player")).to_be_visible()
+    why.get_by_role("button", name="measure yours").click()
+    expect(page.locator(".sbd-prompt")).to_have_text(main.prompt)
+    timed = "document.querySelector('.sbd-host').sbdPlayer.parts.numbers.timingOf"
+    page.wait_for_function(f"{timed}({RUN}).seconds.length === 5")
+    expect(page.locator(".sbd-number-clock")).to_contain_text("median of 5 new runs")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.browser.conftest import sync_api
+from tests.browser.conftest import RUN, painted, sync_api
 from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import learn_runs
@@ -134,6 +134,69 @@ def test_a_presenters_remote_turns_the_scenes_in_a_lecture(lesson):
     expect(question(page)).to_have_text(scenes()[2]["question"])
     page.keyboard.press("PageUp")
     expect(question(page)).to_have_text(scenes()[1]["question"])
+
+
+CUT = """() => {
+  const scene = document.querySelector('.sbd-learn-scene');
+  const rooms = [scene, scene.querySelector('.sbd-learn-stage')];
+  const isOver = (node) => node.scrollHeight > node.clientHeight;
+  const found = rooms.filter(isOver).map((node) => node.className);
+  const texts = document.createTreeWalker(scene, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const owner = texts.currentNode.parentElement;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    const isSeen = owner.checkVisibility({ visibilityProperty: true });
+    const boxes = isSeen ? [...range.getClientRects()].filter(({ width }) => width > 1) : [];
+    for (let node = owner; node !== scene.parentElement; node = node.parentElement) {
+      if (getComputedStyle(node).overflow === 'visible') continue;
+      const { left, right, top, bottom } = node.getBoundingClientRect();
+      const isCut = (box) => {
+        const middle = (box.top + box.bottom) / 2; // a line is taller than its letters
+        return box.left < left - 2 || box.right > right + 2 || middle < top || middle > bottom;
+      };
+      if (boxes.some(isCut)) found.push(`${texts.currentNode.textContent} in ${node.className}`);
+    }
+  }
+  return found;
+}"""
+"""What does not fit its room in the scene shown, and the texts that are cut."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1440, 900), (1280, 720)])
+def test_a_lecture_fits_the_window_in_every_scene(lesson, width, height):
+    page = lesson(1, width, height)
+    page.keyboard.press("l")
+    for number, scene in enumerate(scenes(), 1):
+        expect(question(page)).to_have_text(scene["question"])
+        painted(page)
+        assert page.evaluate(CUT) == [], number
+        page.keyboard.press("ArrowRight")
+        expect(answer(page)).to_have_text(plain(scene["answer"]))
+        painted(page)
+        assert page.evaluate(CUT) == [], number
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_lecture_keeps_the_legend_and_what_is_honest(lesson):
+    page = lesson("checking")
+    page.keyboard.press("l")
+    expect(page.locator(".sbd-verify li").first).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sbd-learn-cost > .sbd-learn-source")).to_be_visible()
+
+
+def test_a_key_too_many_neither_decodes_nor_ends_a_lecture(open_page, story_url):
+    page = open_page(f"{story_url}#learn/your-turn", reduced_motion="reduce")
+    page.keyboard.press("l")
+    for _ in range(3):
+        page.keyboard.press("PageDown")
+    painted(page)
+    expect(page.locator(".sbd-learn.is-lecture")).to_be_visible()
+    assert page.evaluate(f"{RUN}.id") == "opening"
+    page.keyboard.press("PageUp")
+    expect(question(page)).to_have_text(scenes_of()[-2]["question"])
 
 
 def test_gamma_dragged_in_a_lecture_leaves_the_arrows_to_the_scenes(lesson):
@@ -343,8 +406,30 @@ def test_a_doubted_word_shows_its_guesses_hindsight_pin_and_branch(lesson):
     doubt = page.locator(".sbd-learn-doubt").last
     doubt.click()
     expect(card).to_contain_text(doubt.text_content().strip())
-    for word in ("Guesses in forward pass", "Hindsight:", "Pin (P):", "Branch (B):"):
+    for word in ("Guesses in forward pass", "Hindsight:", "Pin:", "Branch:"):
         expect(card).to_contain_text(word)
+
+
+@pytest.mark.parametrize("name", ["Pin", "Branch"])
+def test_a_doubted_word_is_pinned_or_branched_from_in_the_player(open_page, story_url, name):
+    page = open_page(f"{story_url}#learn/your-turn", reduced_motion="reduce")
+    expect(page.locator(".sbd-learn-yours-card")).to_contain_text("decodes it")
+    with page.expect_request("**/call/decode") as asked:
+        page.get_by_role("button", name=name, exact=True).click()
+    text = learn_runs().runs["text"]["sbd"]
+    doubt = next(
+        (item.position, item.argmax_id)
+        for event in text.events
+        for item in event.hindsight
+        if item.token_id != item.argmax_id
+    )
+    sent = asked.value.post_data_json["data"]
+    [pinned] = [each for each in sent if isinstance(each, list)]
+    assert sent[0] == text.prompt
+    assert [*doubt] in pinned
+    assert (len(pinned) == 1) == (name == "Pin")
+    expect(page.locator("#sbd-player")).to_be_visible()
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value(text.prompt)
 
 
 def checked_draft() -> tuple[tuple[int, ...], int]:

@@ -121,24 +121,30 @@ def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider_which_a
 
 
 def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for(serve, open_page):
-    """The paper's rule stays one click away, and so does a model that decodes by it."""
+    """The paper's rule waits under Advanced; a model that was trained for it is one click away."""
     real, nano = (story_model(name=name) for name in (REAL_MODEL, BUNDLED_MODEL))
     offers = [Offer(lambda: LazyModel.of(real), title="Real"), Offer(lambda: LazyModel.of(nano))]
     best = best_for(REAL_MODEL, can_draft=True, has_adapter=True)
     assert best.causal_first is not None
     gamma, words = best.causal_first
     page = open_page(serve(Models(offers)), reduced_motion="reduce")
-    outside, other = page.locator(".sbd-ways-outside"), page.get_by_text("Use nano, which does")
+    outside, other = page.locator(".sbd-ways-outside"), page.get_by_text("Watch nano fill")
     expect(page.get_by_role("radio", name=EXACT)).to_be_checked()
     expect(outside).to_be_hidden()
     choose_strategy(page, FIRST)
     expect(outside).to_have_text(words)
-    expect(other).to_be_hidden()
+    expect(page.get_by_role("radio", name=PAPER)).to_be_hidden()
+    expect(page.get_by_label("Safer to bolder")).to_be_hidden()
     decode(page)
+    expect(page.locator(".sbd-headline-why")).to_contain_text("A pass took")
     solver = "document.querySelector('.sbd-host').sbdPlayer.run.solver"
     assert page.evaluate(solver) == {"name": "causal-first", "gamma": gamma}
+    advanced(page)
     choose_strategy(page, PAPER)
     expect(outside).to_have_text(best.paper)
+    advanced_switch = page.locator(".sbd-advanced-switch")
+    advanced_switch.click()
+    expect(page.get_by_role("radio", name=PAPER)).to_be_visible()  # what is chosen is shown
     decode(page)
     assert page.evaluate(solver) == {"name": "entropy-bound", "gamma": best.gamma}
     other.click()

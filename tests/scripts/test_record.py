@@ -32,7 +32,9 @@ def reveals(trace: Trace) -> list[list[tuple[int, int]]]:
     return [[(item.position, item.token_id) for item in each.reveals] for each in trace.events]
 
 
-@pytest.mark.parametrize("name", ["learn/sudoku", "learn/edges", "opening", "gallery/early-end"])
+@pytest.mark.parametrize(
+    "name", ["learn/sudoku", "learn/edges", "learn/stale", "opening", "gallery/early-end"]
+)
 def test_a_recording_is_what_is_decoded_now(nano, name):
     for found, kept in zip(decoded(nano, name), recorded(name), strict=True):
         assert found.token_ids == kept.token_ids

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from math import inf, log
+from textwrap import shorten
 from typing import Any
 
 from sbd_core.errors import TraceError
@@ -27,6 +28,8 @@ CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
 """Chips with 2 bytes per weight, so that their names need no number format."""
 NUM_LAYERS = 32
 """Layers of Llama-3.1-8B, each of which is roofline.LLAMA_8B."""
+MAX_QUOTED = 60
+"""Characters of an answer that a sentence quotes."""
 BATCHES = (1, 8, 32, 128)
 """Numbers of texts decoded at the same time."""
 
@@ -42,6 +45,8 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
     order = recorded.choices.order
     # The lowest gamma at which something clashes.
     broken = next(edge for edge in recorded.choices.edges if not edge.is_right)
+    stale, untrained = recorded.runs["stale"]["sbd"], recorded.runs["untrained"]["sbd"]
+    kept_words, stale_words = parting_words(main.text, stale.text)
     return {
         "tokens": str(ntp.num_tokens),
         "ntp_passes": str(ntp.num_forwards),
@@ -61,8 +66,21 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
         ),
         "clash": " ".join(broken.clashes[0].words.split()),
         "clash_gamma": f"{broken.gamma:g}",
+        "kept_words": kept_words,
+        "stale_words": stale_words,
+        "untrained_prompt": untrained.prompt,
+        "untrained_text": shorten(untrained.text, MAX_QUOTED, placeholder=""),
+        "operations": f"{chip.linear_flops / chip.bandwidth:.0f}",
         **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
     }
+
+
+def parting_words(text: str, other: str) -> tuple[str, str]:
+    """The words of two texts from a little before the place where they part."""
+    both = text.split(), other.split()
+    at = next(n for n, (one, two) in enumerate(zip(*both, strict=False)) if one != two)
+    one, two = (" ".join(words[max(at - 3, 0) : at + 5]) for words in both)
+    return one, two
 
 
 def measured_facts(block: int, gamma: float) -> dict[str, str]:

@@ -4,21 +4,12 @@
 import { entropyColour, unsureness } from "./core/colours.ts";
 import { clamp, formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
-import { fasterWords } from "./core/times.ts";
 import { LANE_TITLES } from "./core/words.ts";
-import {
-  find,
-  make,
-  makeButton,
-  type Part,
-  setStyle,
-  setText,
-  showPlaying,
-} from "./dom/elements.ts";
+import { find, make, makeButton, setStyle, setText, showPlaying } from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
-import { promptBox } from "./dom/page.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
-import { askForChat, onViewChange } from "./dom/views.ts";
+import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
+import { showRecorded } from "./recordings.ts";
 import { initialState, makeClock, Reveals, type View, viewOf } from "./watch/playhead.ts";
 import { LaneText } from "./watch/text.ts";
 
@@ -169,8 +160,6 @@ class HomeRace {
 /** model: the title of the run's model */
 type RecordedRun = { model: string; run: Run };
 
-const VIEW_MS = 50; // until the Watch view is shown
-
 /** Whether both lanes have the same answer. */
 function haveSameAnswer({ main, ntp }: Run) {
   if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
@@ -193,8 +182,7 @@ function makeSentence(run: Run) {
 }
 
 /**
- * Create a paragraph on the model, its forward passes and the recorded times. If the run was not faster, a link
- * leads to where visitors can measure their own times.
+ * Create a paragraph on the model, its forward passes and the recorded times, with a button that measures the visitor's.
  * @param processor on which the runs were recorded, "" if unknown
  */
 function makeWhy({ model, run }: RecordedRun, processor: string) {
@@ -207,19 +195,10 @@ function makeWhy({ model, run }: RecordedRun, processor: string) {
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
   const why = make("p", "sbd-home-why", pass);
   if (!mainSeconds || !ntpSeconds) return why;
-  const where = processor && ` on an ${processor} processor`;
-  const clock = `As recorded${where}: ${formatSeconds(mainSeconds)} instead of ${formatSeconds(ntpSeconds)}`;
-  why.append(make("br"));
-  if (mainSeconds < ntpSeconds) {
-    const dearer = main.steps.length * ntpSeconds < (ntp?.steps.length ?? 0) * mainSeconds;
-    const ratio = ((ntp?.steps.length ?? 0) / main.steps.length).toFixed(1);
-    const because = dearer ? `, not ${ratio}×, as its passes take longer` : "";
-    why.append(`${clock}, ${fasterWords(ntpSeconds / mainSeconds)}${because}.`);
-    return why;
-  }
-  const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
-  const words = `${clock}, ${fasterWords(ntpSeconds / mainSeconds)} there, as its passes take longer; `;
-  why.append(words, yours, ".");
+  const where = processor && `on an ${processor} processor, `;
+  const clock = `${formatSeconds(mainSeconds)} instead of ${formatSeconds(ntpSeconds)}`;
+  const yours = make("button", "sbd-home-measure", "measure yours", () => measure(run));
+  why.append(make("br"), `${clock} ${where}timed once; `, yours, ".");
   return why;
 }
 
@@ -246,8 +225,12 @@ function makeKey({ strategy }: Run) {
   );
 }
 
-function makeViewLink(view: string, kind: string, ...parts: Part[]) {
-  return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, ...parts);
+/** Open a recorded run in the player, and decode it here several times to time it. */
+function measure({ lines }: Run) {
+  showRecorded(lines.join("\n"));
+  const player = playerOf(document);
+  player?.timeRun();
+  player?.parts.details.setOpen(true);
 }
 
 /** @param lines wire lines @returns null without next-token prediction as a lane */
@@ -266,11 +249,12 @@ export function mountHome(element: HTMLElement, value: string, signal: AbortSign
   signal.addEventListener("abort", () => leaving.abort());
 
   function makeViewLinks() {
-    const own = makeViewLink("watch", "is-main", "Try your own prompt", () => {
+    const learn = { href: "#learn", "data-view": "learn" };
+    const own = make("button", "sbd-home-way is-main", "Try your own prompt", () => {
+      showView("watch");
       askForChat();
-      setTimeout(() => promptBox()?.select(), VIEW_MS);
     });
-    return make("div", "sbd-home-ways", makeViewLink("learn", "", "How it works"), own);
+    return make("div", "sbd-home-ways", make("a", "sbd-home-way", learn, "How it works"), own);
   }
 
   function show(all: RecordedRun[], index: number) {

@@ -13,7 +13,7 @@ import { onViewChange, playerOf } from "./dom/views.ts";
 import { mountEngineChoice } from "./engine_choice.ts";
 import { form, keptPrompt } from "./form/form.ts";
 import { mountStatusLine } from "./form/status.ts";
-import { mountForm, mountPresets, takeModel } from "./form/view.ts";
+import { mountForm, mountPresets, mountSamples, takeModel } from "./form/view.ts";
 import { mountWays } from "./form/ways.ts";
 import { mountGallery } from "./gallery.ts";
 import {
@@ -120,6 +120,7 @@ function begin() {
   mountLearn(at("learn"), value("learn"), signal);
   mountPresets(at("presets"), signal);
   mountForm(at("controls"), signal);
+  mountSamples(at("samples"), signal);
   mountStatusLine(at("status-line"), signal);
   mountWays(at("ways"), signal);
   const place = mountEngineChoice(at("engine-choice"), server, signal);
@@ -141,7 +142,7 @@ function begin() {
   form.set({ prompt: first?.form.prompt });
   chooseByAddress();
   if (isLink()) form.set(formOfAddress());
-  else form.set({ prompt: kept });
+  else form.set({ prompt: kept || null });
   if (server) watchModels();
   onViewChange(() => document.body.setAttribute("data-sbd-ready", ""), signal);
   if (!restoreRun(player)) void followLink(place, compare);

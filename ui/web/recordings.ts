@@ -10,6 +10,12 @@ const RECORDED_TEXT =
 
 let numAsked = 0;
 
+/** Show a recorded run in the player, which takes a run with a new id as a new one, also when it is shown again. */
+export function showRecorded(lines: string) {
+  const id = `r${Date.now().toString(36)}`;
+  playerOf(document)?.push(lines.replaceAll(/^\{"run":"[^"]*"/gm, `{"run":"${id}"`));
+}
+
 /** Show a recorded run. @param prompt of a chip that was pressed, which the form gets at once */
 export async function chooseRecording(name: string, prompt?: string) {
   numAsked += 1;
@@ -21,9 +27,7 @@ export async function chooseRecording(name: string, prompt?: string) {
     const { lines, settings }: { lines: string; settings: Record<string, unknown> } =
       await response.json();
     if (asked !== numAsked) return; // another was chosen meanwhile
-    // The player takes a run with a new id as a new one, also when it is shown again.
-    const id = `r${Date.now().toString(36)}`;
-    playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
+    showRecorded(lines);
     // A prompt that the visitor has changed meanwhile stays.
     if (prompt !== undefined && form.prompt !== prompt) {
       form.follow({ ...settings, prompt: form.prompt });

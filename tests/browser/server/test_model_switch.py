@@ -76,7 +76,7 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
         # What plays there names its own model.
         expect(page.locator(".sbd-home-why")).to_contain_text("the whole model, nano 5M;")
         expect(switch(page)).to_be_hidden()
-        page.get_by_role("link", name="Try your own prompt").click()
+        page.get_by_role("button", name="Try your own prompt").click()
         expect(page.get_by_label("Prompt")).to_be_focused()
         expect(choice(page, name)).to_be_checked()
         expect(switch(page)).to_be_visible()

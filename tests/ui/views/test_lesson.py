@@ -45,6 +45,21 @@ def test_the_numbers_are_those_of_the_runs(kept):
     assert known["clash"] in " ".join(kept.runs[first_broken(kept)]["sbd"].text.split())
 
 
+def test_what_stale_keys_and_a_model_without_training_write_is_quoted_from_their_runs(kept):
+    known = facts(kept)
+    stale, exact, untrained = (kept.runs[name]["sbd"] for name in ("stale", "text", "untrained"))
+    assert stale.prompt == exact.prompt
+    assert stale.config.solver == exact.config.solver
+    assert known["stale_words"] in " ".join(stale.text.split())
+    assert known["kept_words"] in " ".join(exact.text.split())
+    assert known["stale_words"] not in " ".join(exact.text.split())
+    assert known["untrained_text"] in " ".join(untrained.text.split())
+    assert known["untrained_prompt"] == untrained.prompt
+    # Before the first block there are no keys of one.
+    size = exact.config.block_size
+    assert stale.token_ids[:size] == exact.token_ids[:size]
+
+
 def test_what_it_costs_in_accuracy_is_what_the_evaluation_says(kept):
     known, rows = facts(kept), json.loads(EVALUATION.read_text("utf-8"))["rows"]
     gamma = kept.runs["text"]["sbd"].config.solver.gamma

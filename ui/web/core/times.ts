@@ -61,8 +61,6 @@ export function secondsOfPasses(steps: { kind: string; seconds: number }[]) {
 /** Number of repetitions by which a run's engine time is measured. */
 export const NUM_TIMINGS = 5;
 
-const DEARER = 1.1; // a smaller ratio of times is taken for noise
-
 export type Numbers = ReturnType<Run["numbersAt"]>;
 export type Timing = { run: string; seconds: number[]; ntpSeconds: number[]; error?: string };
 
@@ -80,31 +78,35 @@ export function timesOf({ seconds, ntpSeconds }: Numbers, timing: Timing | null)
 }
 
 /**
- * Explain why fewer forward passes were not faster; null if they were or nothing is known. isPassDearer: whether a
- * forward pass over several tokens took longer than one over a single token.
+ * Explain why fewer forward passes were not faster; "" if they were or nothing is known.
  */
 export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) {
   const { wholePasses, wholeTokens, ntpTokens } = numbers;
   const times = timesOf(numbers, timing);
-  if (!times || !run.ntp || !wholePasses) return null;
+  if (!times || !run.ntp || !wholePasses) return "";
   const counts = { wholePasses, wholeTokens, ntpTokens };
   const found = slowness({ ...counts, ...times });
-  if (!found) return null;
+  if (!found) return "";
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
   // Repetitions give the times of whole answers only; the times of single passes are from the run itself.
   if (times === timing || !block || !single) {
     const spent = `${formatTokenTime(found.mainSeconds)} a token, next-token ${formatTokenTime(found.ntpSeconds)}`;
-    const isPassDearer =
-      (found.mainSeconds * wholeTokens) / wholePasses > found.ntpSeconds * DEARER;
-    return { isPassDearer, words: `Fewer forward passes, but not faster: ${spent}.` };
+    return `Fewer forward passes, but not faster: ${spent}.`;
   }
   const excess = block.prompt - single.prompt;
   const seconds = [found.mainSeconds * wholeTokens - excess];
   const isPromptAlone = !slowness({ ...counts, ...times, seconds });
-  const words =
+  return (
     `Fewer forward passes were not faster: one over a block took ${formatMs(block.later)}, ` +
     `one over a single token ${formatMs(single.later)}; reading the prompt took ` +
     `${formatMs(block.prompt)}, in next-token prediction ${formatMs(single.prompt)}` +
-    `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`;
-  return { isPassDearer: block.later > single.later * DEARER, words };
+    `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`
+  );
+}
+
+/** Say what a forward pass cost in both lanes of a run; "" if that is not known. */
+export function passCostWords({ main, ntp }: Run) {
+  const [own, plain] = [secondsOfPasses(main.steps), secondsOfPasses(ntp?.steps ?? [])];
+  if (!own?.later || !plain?.later) return "";
+  return `A pass took ${formatMs(own.later)}, next-token prediction’s ${formatMs(plain.later)}`;
 }

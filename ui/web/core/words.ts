@@ -52,8 +52,8 @@ const WORDS = {
     "guesses, as many as Eq. 8 allows, in any order. What is kept is not checked; with " +
     "verify it is.",
   verify:
-    "Decoding without loss: the model checks guesses before they count, so the answer is " +
-    "that of next-token prediction.",
+    "Decoding without loss, which is not in the paper: the model checks guesses before they " +
+    "count, so the answer is that of next-token prediction.",
   training:
     "An ordinary model is trained a little further. Each forward pass reads the clean text " +
     "and a copy cut into blocks of k positions; k is drawn for each step, from 2 to 16. In " +

@@ -4,7 +4,8 @@ import constants from "../constants.json" with { type: "json" };
 import { FIELD_LABELS } from "../core/words.ts";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
-import { currentView } from "../dom/views.ts";
+import { foldForm } from "../dom/screen.ts";
+import { currentView, onAskForChat, onViewChange } from "../dom/views.ts";
 import { doJob, isDecoding, onBusy } from "../jobs.ts";
 import type { Model } from "../models.ts";
 import { chooseRecording } from "../recordings.ts";
@@ -48,6 +49,30 @@ export function mountPresets(element: HTMLElement, signal: AbortSignal) {
     }
     for (const { update } of chips) update();
   }, signal);
+}
+
+/** Show an empty prompt beside prompts that work, instead of a run, to a visitor who wants to write their own. */
+export function mountSamples(element: HTMLElement, signal: AbortSignal) {
+  const list = make("ul", "");
+  const title = make("h2", "", "Write a prompt, or take one of these");
+  element.replaceChildren(title, list);
+  const show = (isShown: boolean) => document.body.classList.toggle("sbd-has-samples", isShown);
+  onAskForChat(() => {
+    const prompts = form.model?.presets.map(({ prompts: [first] }) => first?.[0] ?? "") ?? [];
+    const buttons = prompts.map((prompt) =>
+      make("button", "", prompt, () => {
+        form.type(prompt);
+        decode();
+      }),
+    );
+    list.replaceChildren(...buttons.map((button) => make("li", "", button)));
+    form.type("");
+    show(true);
+    foldForm(false);
+    promptBox()?.focus();
+  }, signal);
+  onViewChange((name) => name === "watch" || show(false), signal);
+  document.addEventListener("sbd-run", () => show(false), { signal });
 }
 
 type Box = HTMLInputElement | HTMLSelectElement;
@@ -99,6 +124,10 @@ function bindText(name: "prompt" | "template" | "system", box: HTMLTextAreaEleme
   };
 }
 
+function decode() {
+  if (!isDecoding()) doJob({ kind: "decode", form: form.request });
+}
+
 /** Give the form's text boxes, fields and buttons their work. */
 export function mountForm(root: HTMLElement, signal: AbortSignal) {
   const fields = Object.keys(FIELDS).map(makeField);
@@ -128,10 +157,6 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
       if (name === "block_size" && model) setText(words, blockWords(model));
       if (name === "gamma") setText(words, gammaWords(String(values.solver)));
     }
-  }
-
-  function decode() {
-    if (!isDecoding()) doJob({ kind: "decode", form: form.request });
   }
 
   go?.addEventListener("click", decode);

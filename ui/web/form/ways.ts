@@ -41,6 +41,8 @@ export function adviceWords(best: string, hasBlanks: boolean) {
     : best.replaceAll("γ ", "γ\u00a0");
 }
 
+const OTHER_MODEL_WORDS = "Watch nano fill in masks by entropy, as the paper does";
+
 const KINDS = ["verify", CAUSAL_FIRST, "sbd", "ntp"]; // three strategies, and a solver of sbd
 
 /** The choices, and the slider whose steps are the gammas. */
@@ -65,7 +67,7 @@ class DecodeChoice {
     const ends = [make("span", "", "safer"), this.gammaOutput, make("span", "", "bolder")];
     this.slider = make("div", "sbd-ways-bold", this.range, make("div", "sbd-ways-ends", ...ends));
     this.kinds = KINDS.map((kind) => this.makeKind(kind));
-    this.otherModelButton = make("button", "sbd-ways-other", "Use nano, which does", () =>
+    this.otherModelButton = make("button", "sbd-ways-other", OTHER_MODEL_WORDS, () =>
       chooseModel(form.model?.other ?? ""),
     );
     const roots = this.kinds.map(({ root }) => root);
@@ -109,6 +111,8 @@ class DecodeChoice {
     const hasBlanks = form.template !== "";
     for (const { box, root, help } of this.kinds) {
       box.checked = box.value === kind;
+      // What the model was not trained for waits under Advanced.
+      if (box.value === "sbd") root.classList.toggle("is-advanced", model.paper !== "" && !isSbd);
       if (box.value !== CAUSAL_FIRST) continue;
       root.hidden = !model.causalFirst;
       setTerm(help, "", model.causalFirst?.[1] ?? "");
@@ -126,7 +130,7 @@ class DecodeChoice {
     const known = isSbd ? model.paper : kind === CAUSAL_FIRST ? model.causalFirst?.[1] : "";
     const unusual = outsideWords(model, isSbd ? gamma : 0, Number(blockSize));
     setText(this.warning, [known, unusual].filter(Boolean).join(" "));
-    this.otherModelButton.hidden = !isSbd || !modelNamed(model.other);
+    this.otherModelButton.hidden = !modelNamed(model.other);
     setText(this.advice, adviceWords(model.best.words, hasBlanks));
     setText(this.bestButton, `Use ${bestWords(model)}`);
     const isBest =

@@ -7,9 +7,12 @@ import { find, icon, make, setAttribute, setText } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.ts";
 import { makeTermNote, withTerms } from "../dom/terms.ts";
-import { onViewChange, showView } from "../dom/views.ts";
+import { onViewChange, playerOf, showView } from "../dom/views.ts";
 import { form } from "../form/form.ts";
+import { chooseModel } from "../head.ts";
 import { doJob } from "../jobs.ts";
+import { showRecorded } from "../recordings.ts";
+import type { Origin } from "../watch/tree.ts";
 import { makeSizedBox, setSizedTexts } from "./parts.ts";
 import { makeBoundScene } from "./scenes/bound.ts";
 import { makeCacheScene } from "./scenes/cache.ts";
@@ -22,10 +25,15 @@ import { makeSingleScene } from "./scenes/single.ts";
 import { makeWrongScene } from "./scenes/wrong.ts";
 import { makeYoursScene } from "./scenes/yours.ts";
 
+/** Decode a recorded run again with some settings changed. */
+export type Redo = (run: Run, changes: Record<string, unknown>, origin: Origin) => void;
+
 /** Functions of the page around the Learn view; the exported lesson has no such page. */
 interface LearnHost {
   leave: () => void; // shows the player
   decode: (prompt: string) => void; // decodes a prompt in the player
+  redo: Redo; // in the player
+  chooseModel: (name: string) => void;
 }
 
 /** The arguments of a scene. */
@@ -40,6 +48,9 @@ interface SceneContext {
 /** answer: shows the answer in the picture. prompt: returns the prompt to decode; only the last scene has one. */
 type Scene = { root: HTMLElement; answer: () => void; prompt?: () => string };
 export type MakeScene = (context: SceneContext) => Scene;
+
+/** The smallest type of a lecture in pixels, and the factor by which it shrinks until a scene fits. */
+const [LEAST_TYPE, TYPE_STEP] = [10, 0.97];
 
 export class LearnView {
   host: LearnHost | null;
@@ -85,7 +96,7 @@ export class LearnView {
 
   makeParts() {
     const back = makeStep("Back", () => this.back());
-    const next = makeStep("Next", () => this.forward());
+    const next = makeStep("Next", () => (this.isOver ? this.decode() : this.forward()));
     next.classList.add("is-main");
     const answer = make("p", "sbd-learn-answer");
     const why = make("p", "sbd-learn-why");
@@ -172,10 +183,24 @@ export class LearnView {
     onResize(this.root, () => this.fit(), signal);
   }
 
-  /** Adapt the layout to the width of the view, as the player does. */
+  /** Adapt the layout to the width of the view; in a lecture, take the largest type with which all of a scene fits. */
   fit() {
-    const width = this.root.clientWidth;
-    this.root.classList.toggle("is-narrow", width < 640 && !isLecturing(this.root));
+    const { root } = this;
+    const isLecture = isLecturing(root);
+    root.classList.toggle("is-narrow", root.clientWidth < 640 && !isLecture);
+    root.style.removeProperty("--learn");
+    let size = Number.parseFloat(getComputedStyle(root).fontSize);
+    while (isLecture && size > LEAST_TYPE && this.overflows) {
+      size *= TYPE_STEP;
+      root.style.setProperty("--learn", `${size}px`);
+    }
+  }
+
+  /** Whether the scene is larger than its room in the window. */
+  get overflows() {
+    const { stage } = this.parts;
+    const rooms = [stage, stage.parentElement ?? stage];
+    return rooms.some((node) => node.scrollHeight > node.clientHeight);
   }
 
   get addresses() {
@@ -230,8 +255,16 @@ export class LearnView {
 
   forward() {
     if (!this.isAnswered) this.showAnswer();
-    else if (this.index + 1 < SCENES.length) this.go(this.index + 1);
-    else this.host?.decode(this.scene?.prompt?.() ?? "");
+    else if (!this.isOver) this.go(this.index + 1);
+  }
+
+  /** Whether nothing comes after what is shown, so that a key pressed once too often does not end a lecture. */
+  get isOver() {
+    return this.isAnswered && this.index + 1 === SCENES.length;
+  }
+
+  decode() {
+    this.host?.decode(this.scene?.prompt?.() ?? "");
   }
 
   /** Show the scene's answer, and scroll to it: on a phone it may be below the window. */
@@ -268,6 +301,7 @@ export class LearnView {
     });
     setAttribute(parts.stage, "data-scene", words.address);
     parts.stage.replaceChildren(this.scene.root);
+    onResize(this.scene.root, () => this.fit(), this.leaving.signal);
     this.showPlace();
     this.fit();
   }
@@ -352,6 +386,12 @@ export function mountLearn(element: HTMLElement, value: string, signal: AbortSig
   const view = new LearnView(host, setting.lesson, signal, {
     leave: () => showView("watch"),
     decode: (prompt) => decodeByBlocks(setting.gamma, prompt),
+    redo: (run, changes, origin) => {
+      showRecorded(run.lines.join("\n"));
+      form.follow(run.settings());
+      playerOf(document)?.redoWith(changes, origin);
+    },
+    chooseModel,
   });
   onViewChange((name) => (name === "learn" ? view.open() : view.close()), signal);
 }

@@ -467,7 +467,9 @@ export function mountPlayer(
   host.sbdPlayer = player;
   onViewChange((name) => {
     foldForm(name === "watch");
+    const isUnseen = player.run?.id === "opening" && player.state.pass === 0;
     if (name !== "watch") player.set({ isPlaying: false });
+    else if (isUnseen && !prefersReducedMotion()) player.set({ isPlaying: true });
   }, signal);
   player.push(value);
   if (currentView() !== "watch") player.set({ isPlaying: false });

@@ -8,6 +8,7 @@ import {
   lengthWords,
   NUM_TIMINGS,
   type Numbers,
+  passCostWords,
   type Timing,
   timesOf,
   tokenCostRatio,
@@ -96,7 +97,7 @@ function wholeWords({ run }: View, numbers: Numbers, timing: Timing | null) {
   const length = lengthWords(numbers);
   const isCut = [run.main, run.ntp].some((lane) => lane?.finish === "stopped");
   const words = length && `${isCut ? "It was stopped. " : ""}${length}.`;
-  return [words, whyNotFaster(run, numbers, timing)?.words].filter(Boolean).join(" ");
+  return [words, whyNotFaster(run, numbers, timing)].filter(Boolean).join(" ");
 }
 
 /** Name the weights that decoded, with the first digits of their digests; "" if the run does not name them. */
@@ -198,7 +199,6 @@ function showProgress(button: HTMLButtonElement, timing: Timing | null) {
   );
 }
 
-const PASS_DEARER_WORDS = "a pass over several tokens costs more";
 const OF_COSTS_WORDS = "an earlier version chose its rows; decoded again, it takes the default";
 const DRAWN_WORDS =
   "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
@@ -276,13 +276,14 @@ export function makeHeadline() {
     setText(unit, length ? "forward pass" : "forward passes");
     const { shown, label: timeLabel } = speedCell(view, numbers, timing);
     setText(time, shown);
-    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
+    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : "";
     const { strategy, config, isRecorded } = view.run;
     const isOfCosts = strategy === "verify" && config.max_rows === null;
-    const why = isOfCosts ? OF_COSTS_WORDS : slow?.isPassDearer ? PASS_DEARER_WORDS : "";
+    const cost = isCompared ? passCostWords(view.run) : "";
     const drawnWords = isCompared && !isRecorded && !timing ? DRAWN_WORDS : "";
-    setText(note, [length, why].filter(Boolean).join("; "));
-    setTerm(label, timeLabel, [slow?.words, TIME_WORDS, drawnWords].filter(Boolean).join(" "));
+    const why = [length, cost, isOfCosts ? OF_COSTS_WORDS : ""].filter(Boolean).join("; ");
+    setText(note, why);
+    setTerm(label, timeLabel, [slow, TIME_WORDS, drawnWords].filter(Boolean).join(" "));
   }
 
   return { root, note, update };

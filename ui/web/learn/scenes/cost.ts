@@ -196,7 +196,7 @@ function sourceOf({ runs: { text: run }, tokens_per_pass: mean }: Lesson) {
   const tokens = countOf(run.main.numCommitted, "token");
   const same = differ ? `of ${tokens} ${differ}` : "the same, token for token";
   return (
-    `Nano’s story in blocks of ${run.blockSize}, γ = ${gamma}, unchecked: ${same}. All held-out ` +
-    `prompts: ${mean.sbd} tokens a pass; by verify, bolder as it checks, ${mean.verify}.`
+    `Nano’s story in blocks of ${run.blockSize}, γ = ${gamma}, and next-token prediction’s: ${same}. All held-out ` +
+    `prompts: ${mean.sbd} tokens a pass; with verify, which may be bolder because it checks, ${mean.verify}.`
   );
 }

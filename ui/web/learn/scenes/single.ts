@@ -1,7 +1,7 @@
 // The scene “One at a time”: one token per forward pass, and how much of its time is loading and how much computing.
 
 import { countOf } from "../../core/numbers.ts";
-import { make, setText, showToken } from "../../dom/elements.ts";
+import { make, setStyle, setText, showToken } from "../../dom/elements.ts";
 import { animate, makeBar, makeChoices, makeSizedBox } from "../parts.ts";
 import type { Lesson, MakeScene, PassTime } from "../view.ts";
 
@@ -13,9 +13,11 @@ function makeStrip({ runs }: Lesson) {
   const { text } = runs;
   const lane = text.ntp ?? text.main;
   const passes = lane.steps.length;
-  const cells = Array.from({ length: lane.numCommitted }, () =>
-    make("span", "sbd-learn-cell", { "aria-hidden": "true" }),
-  );
+  const cells = Array.from({ length: lane.numCommitted }, (_, position) => {
+    const cell = make("span", "sbd-learn-cell", { "aria-hidden": "true" });
+    setStyle(cell, "--letters", String(text.tokenText(lane.fixed.get(position)?.token).length));
+    return cell;
+  });
   const count = make("p", "sbd-learn-count", "0 forward passes, 0 tokens");
   /** @param part share of the run, 0 to 1 */
   function show(part: number) {

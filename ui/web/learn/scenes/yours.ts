@@ -5,13 +5,15 @@ import constants from "../../constants.json" with { type: "json" };
 import { tokenName } from "../../core/letters.ts";
 import { formatPercent } from "../../core/numbers.ts";
 import type { Run } from "../../core/run.ts";
-import { make } from "../../dom/elements.ts";
-import { isChatChosen, onModels } from "../../models.ts";
-import type { MakeScene } from "../view.ts";
+import { make, setText } from "../../dom/elements.ts";
+import { currentModel, isChatChosen, modelNamed, onModels } from "../../models.ts";
+import type { MakeScene, Redo } from "../view.ts";
 import { makeGuesses } from "./guess.ts";
 
+type Pin = [position: number, token: number];
+
 export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say }) => {
-  const doubt = makeDoubt(lesson.runs.text, say);
+  const doubt = makeDoubt(lesson.runs.text, say, host?.redo ?? null);
   const root = make("div", "sbd-learn-yours-card", doubt);
   onActed();
   if (!host) {
@@ -20,8 +22,16 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say }
   }
   const box = makePromptBox();
   const examples = make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" });
-  root.append(box, examples);
+  const who = make("span", "");
+  const other = make("button", "sbd-learn-link", "Use nano, which was", () =>
+    host.chooseModel(currentModel()?.other ?? ""),
+  );
+  root.append(box, examples, make("p", "sbd-learn-source", { role: "status" }, who, other));
   const suggest = () => {
+    const { title = "The model", paper = "", other: name = "" } = currentModel() ?? {};
+    const way = paper ? "by verify, as it was not trained for the rule of these scenes. " : "by γ.";
+    setText(who, `${title} decodes it, ${way}`);
+    other.hidden = !modelNamed(name);
     const prompts = isChatChosen() ? lesson.chat_prompts : lesson.prompts;
     if (box.placeholder === prompts[0]) return;
     box.placeholder = prompts[0] ?? "";
@@ -36,7 +46,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say }
  * Return what the player shows of a word: the model's guesses, what the rereading would have written, and two ways to
  * decode again.
  */
-function inspect(run: Run, position: number) {
+function inspect(run: Run, position: number, redo: Redo | null) {
   const { main } = run;
   const { token = 0, pass = 0 } = main.fixed.get(position) ?? {};
   const { argmax = 0, probability = 0, argmaxProbability = 0 } = main.hindsight.get(position) ?? {};
@@ -46,16 +56,25 @@ function inspect(run: Run, position: number) {
     entry.probability,
   ]);
   const [own, other] = [token, argmax].map((id) => tokenName(run.tokenText(id).trim()));
-  const line = (name: string, words: string) => make("p", "", make("b", "", name), ` ${words}`);
+  const line = (name: Node, words: string) => make("p", "", name, ` ${words}`);
+  /** A button that decodes again with these tokens given; only its name where nothing decodes. */
+  const act = (name: string, given: Pin[]) => {
+    const pinned = [...new Map([...given, [position, argmax] as Pin])].sort((a, b) => a[0] - b[0]);
+    const origin = { kind: name.toLowerCase(), position, pass };
+    return redo
+      ? make("button", "sbd-learn-choice", name, () => redo(run, { pinned }, origin))
+      : make("b", "", `${name}:`);
+  };
+  const before = main.knownAt(pass - 1).map((item): Pin => [item.position, item.token]);
   return [
     make("h3", "", `Guesses in forward pass ${pass + 1}`),
     makeGuesses(guesses),
     line(
-      "Hindsight:",
+      make("b", "", "Hindsight:"),
       `reread, ${own} gets ${formatPercent(probability)}, ${other} ${formatPercent(argmaxProbability)}. To differ is not to be wrong.`,
     ),
-    line("Pin (P):", `decode again with ${other} fixed here.`),
-    line("Branch (B):", `keep what stood before it, put ${other} here, decode the rest.`),
+    line(act("Pin", []), `decode again with ${other} fixed here.`),
+    line(act("Branch", before), `keep what stood before it, put ${other} here, decode the rest.`),
   ];
 }
 
@@ -63,7 +82,7 @@ function inspect(run: Run, position: number) {
  * Make the first block of the story with words that the rereading would not have written; these can be clicked, as in
  * the player.
  */
-function makeDoubt(run: Run, say: (words: string) => void) {
+function makeDoubt(run: Run, say: (words: string) => void, redo: Redo | null) {
   const { main, blockSize } = run;
   const doubted = [...main.hindsight.keys()].filter((at) => main.disagrees(at, main.lastPass));
   const first = Math.min(...doubted);
@@ -84,7 +103,7 @@ function makeDoubt(run: Run, say: (words: string) => void) {
       if (word instanceof HTMLButtonElement)
         word.setAttribute("aria-pressed", String(start + offset === at));
     });
-    card.replaceChildren(...inspect(run, at));
+    card.replaceChildren(...inspect(run, at, redo));
     say(card.textContent ?? "");
   }
   show(first);
