@@ -56,6 +56,16 @@ export function joinBytes(items: { position: number; text: string }[]) {
   return joined;
 }
 
+/** Return the direction of a text by its first letter: Hebrew, Arabic and their like run from right to left. */
+export function directionOf(text: string): "ltr" | "rtl" {
+  const [first = ""] = /\p{L}/u.exec(text) ?? [];
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|[\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(
+    first,
+  )
+    ? "rtl"
+    : "ltr";
+}
+
 /** letters of one kind, such as "mark" or "space"; "" is plain text */
 export type Piece = [text: string, kind: string];
 

@@ -3,7 +3,7 @@
 // lane's steps, a position an offset in the answer. The first lane is the main one. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { BYTE, type Joined, joinBytes } from "./letters.ts";
+import { BYTE, directionOf, type Joined, joinBytes } from "./letters.ts";
 import type { Timing } from "./times.ts";
 
 // Limits on what the page draws, whatever a link or a file asks for: too many elements freeze a tab.
@@ -373,6 +373,16 @@ export class Lane {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
   }
 
+  /** Return the last pass that had ended by so many of the engine's seconds; -1 for none. */
+  passAt(seconds: number) {
+    let end = 0;
+    const open = this.steps.findIndex((step) => {
+      end += step.seconds;
+      return end > seconds;
+    });
+    return open < 0 ? this.lastPass : open - 1;
+  }
+
   /** Return how `position` was fixed, if that happened by `pass`, else null. */
   fixedAt(position: number, pass: number) {
     const item = this.fixed.get(position);
@@ -501,6 +511,7 @@ export class Run {
   lanes: Map<string, Lane>;
   ntp: Lane | null;
   isStopped = false;
+  directed: { state: string; direction: "ltr" | "rtl" } = { state: "", direction: "ltr" };
   /** engine times of repetitions, in the data of a replay page */
   timing: Timing | null = null;
   /** all wire lines read so far, from which the run can be saved */
@@ -562,6 +573,17 @@ export class Run {
     return joinBytes(
       known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
     );
+  }
+
+  /** The direction of the answer as far as it is written; boxes of its tokens follow it. */
+  get direction() {
+    const { main } = this;
+    const state = `${main.steps.length}/${main.finish}`;
+    if (this.directed.state !== state) {
+      const texts = main.knownAt(main.lastPass).map(({ token }) => this.tokenText(token));
+      this.directed = { state, direction: directionOf(texts.join("")) };
+    }
+    return this.directed.direction;
   }
 
   /** Return a token's text to show: "end" for every token that ends the answer. */
@@ -677,6 +699,11 @@ export class Run {
       seconds: isWhole ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: beside && !main.pins.size ? beside.secondsAt(beside.lastPass) : null,
     };
+  }
+
+  /** Return the pass of next-token prediction that had ended when `pass` of the main lane had. */
+  ntpPassAt(pass: number) {
+    return Math.max(this.ntp?.passAt(this.main.secondsAt(pass)) ?? 0, 0);
   }
 
   /** The number of tokens of the answer so far that were not pinned. */

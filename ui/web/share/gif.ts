@@ -40,7 +40,7 @@ function textPieces(run: Run, pass: number) {
 
 /** Draws the frames of an animation, each on the same canvas. */
 class Frames extends Picture {
-  /** Break pieces into lines, at line breaks and at the right edge. */
+  /** Break pieces into lines, at line breaks and at the edge; an answer that runs from right to left begins there. */
   layOut(pieces: TextPiece[]) {
     const lines: Stretch[][] = [[]];
     let x = 0;
@@ -52,7 +52,10 @@ class Frames extends Picture {
           x = 0;
         }
         if (text === "\n") continue;
-        lines.at(-1)?.push({ piece, x: PAD + x, text, size });
+        const isRightToLeft = this.run.direction === "rtl";
+        lines
+          .at(-1)
+          ?.push({ piece, x: isRightToLeft ? WIDTH - PAD - x - size : PAD + x, text, size });
         x += size;
       }
     }
@@ -81,7 +84,8 @@ class Frames extends Picture {
     const perRow = Math.min(size, 32);
     const step = (INNER + 8) / Math.max(perRow, 1);
     for (let i = 0; i < perRow; i += 1) {
-      this.drawTile(pass, start + i, { x: PAD + i * step, y, width: step - 8, height: 96 });
+      const place = this.run.direction === "rtl" ? perRow - 1 - i : i;
+      this.drawTile(pass, start + i, { x: PAD + place * step, y, width: step - 8, height: 96 });
     }
   }
 

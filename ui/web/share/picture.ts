@@ -3,6 +3,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { entropyColour, MAX_ENTROPY } from "../core/colours.ts";
+import { directionOf } from "../core/letters.ts";
 import { countOf } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
 import { decodingWords } from "../core/words.ts";
@@ -111,6 +112,7 @@ export class Picture {
     context.fillStyle = colour;
     context.textAlign = align;
     context.textBaseline = "alphabetic";
+    context.direction = directionOf(text);
     context.fillText(this.fit(text, width), x, y);
   }
 

@@ -14,7 +14,7 @@ import { linkTo } from "./permalink.ts";
 import { staircasePicture } from "./picture.ts";
 
 /** Let the browser save a file. */
-function saveFile(name: string, blob: Blob) {
+export function saveFile(name: string, blob: Blob) {
   const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

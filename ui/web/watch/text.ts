@@ -29,8 +29,10 @@ function maySplit(nodes: HTMLElement[], index: number) {
 }
 
 /** Return the x at which the lines of a chunk begin. */
-function startOf(node: HTMLElement) {
-  return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
+function startOf(node: HTMLElement, isRightToLeft: boolean) {
+  const { left, right } = node.getBoundingClientRect();
+  const padding = Number.parseFloat(getComputedStyle(node).paddingLeft); // as wide as the other
+  return isRightToLeft ? right - padding : left + padding;
 }
 
 /** A text in chunks, so that the browser skips those out of sight. */
@@ -102,13 +104,15 @@ class Flow {
   /** Indent the chunks from `first` on, so that each goes on where the one before it ends. */
   align(first: number) {
     const [head, ...more] = this.chunks;
-    const left = head && more.length ? startOf(head.node) : 0;
+    const isRightToLeft = getComputedStyle(this.root).direction === "rtl";
+    const from = head && more.length ? startOf(head.node, isRightToLeft) : 0;
     for (const { start, node } of this.chunks.slice(first)) {
       const before = this.nodes[start - 1];
       const isOnLine = !before?.textContent?.endsWith("\n");
-      const end = [...(before?.getClientRects() ?? [])].at(-1)?.right ?? left;
+      const box = [...(before?.getClientRects() ?? [])].at(-1);
+      const end = (isRightToLeft ? box?.left : box?.right) ?? from;
       node.classList.toggle("is-on-line", isOnLine);
-      setStyle(node, "text-indent", isOnLine ? `${end - left}px` : "0px");
+      setStyle(node, "text-indent", isOnLine ? `${Math.abs(end - from)}px` : "0px");
     }
   }
 }
@@ -248,7 +252,7 @@ export class LaneText {
     label: string,
     readonly actions: Pointing,
   ) {
-    const inner = make("div", "sbd-text-inner");
+    const inner = make("div", "sbd-text-inner", { dir: "auto" });
     // The style sheet lays the text out from below, so that the newest line stays in sight.
     this.root = make(
       "div",
@@ -336,9 +340,11 @@ function firstToken(count: number) {
 
 /** Copy the selection without the line breaks between chunks and the invisible text of gaps, which browsers include. */
 function copyWithoutBreaks(event: ClipboardEvent) {
-  const copied = getSelection()?.getRangeAt(0).cloneContents();
-  for (const node of copied?.querySelectorAll(".sbd-unseen") ?? []) node.remove();
-  event.clipboardData?.setData("text/plain", copied?.textContent ?? "");
+  const selection = getSelection();
+  if (!selection?.rangeCount) return;
+  const copied = selection.getRangeAt(0).cloneContents();
+  for (const node of copied.querySelectorAll(".sbd-unseen")) node.remove();
+  event.clipboardData?.setData("text/plain", copied.textContent ?? "");
   event.preventDefault();
 }
 
@@ -393,7 +399,7 @@ export class LaneView {
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
-    setText(this.cut, `cut off: the limit is ${view.run.config.max_new_tokens} tokens`);
+    setText(this.cut, `cut at ${view.run.config.max_new_tokens} tokens`);
     this.chip.update(view, lane);
     this.text.update(view, lane);
   }

@@ -298,6 +298,7 @@ export class Tiles {
     this.window = { start, size };
     while (this.tiles.length < size) this.tiles.push(new Tile(this.actions));
     const shown = this.tiles.slice(0, size);
+    setAttribute(this.root, "dir", view.run.direction);
     if (this.root.childNodes.length !== size) {
       this.root.replaceChildren(...shown.map((tile) => tile.node));
       setStyle(this.root, "--columns", String(Math.min(size, 16)));
