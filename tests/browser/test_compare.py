@@ -1,5 +1,7 @@
 """Compare: lanes run by clicks and keys, shown as they are decoded, by pass and by time."""
 
+import csv
+import json
 import re
 
 import pytest
@@ -54,7 +56,7 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     right = story.locator(".sbd-compare-verdict .sbd-verdict.is-right")
     expect(right).to_have_count(num_right)
     story.get_by_role("button", name="Explain the times").focus()
-    for words in ("A recorded run.", "a single timing", "compared by the token"):
+    for words in ("A recorded run", "timed once", "compared by the token"):
         expect(story.locator(".sbd-compare .sbd-term-note")).to_contain_text(words)
     button(story, "Exact (verify)").hover()
     expect(story.locator(".sbd-compare .sbd-term-note")).to_contain_text(
@@ -97,7 +99,20 @@ def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, ser
     button(page, "Finish (End)").click()
     expect(cells(page, "ntp").last).to_have_text("–")
     expect(cells(page, "verify").last).to_have_text("identical, as promised")
+    expect(cells(page, "verify").nth(4)).to_have_text("timed once")
+    button(page, "run each 5 times").click()
+    expect(button(page, "run each 5 times")).to_be_enabled()
     expect(cells(page, "verify").nth(4)).to_have_text(re.compile(r"faster|slower|as fast"))
+    expect(cells(page, "verify").nth(3)).to_contain_text(" to ")
+    for kind, read in (("JSON", lambda text: json.loads(text)["rows"]),
+                       ("CSV", lambda text: [*csv.DictReader(text.splitlines())])):  # fmt: skip
+        with page.expect_download() as saved:
+            button(page, f"Save as {kind}").click()
+        rows = {row["lane"]: row for row in read(saved.value.path().read_text("utf-8"))}
+        assert rows.keys() == {"ntp", "sbd:0.1", "sbd:50", "verify"}, kind
+        assert int(rows["verify"]["num_timings"]) == 6
+        shown = cells(page, "verify").first.inner_text()
+        assert str(rows["verify"]["forward_passes"]) == shown
     assert ANSWER.split("\n")[0] in lane(page, "verify").locator(".sbd-compare-text").inner_text()
     marked = lane(page, "sbd:50").locator(".is-other").count()
     assert marked > 0
@@ -170,10 +185,10 @@ def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, sto
     expect(chip).to_have_attribute("aria-pressed", "false")
     page.get_by_label("Prompt").fill("p")
     go(page).click()
-    titles = ["Top-k, k 3", "Confidence threshold, τ 0.9", "Left to right, k 2"]
-    expect(page.locator(".sbd-compare-name")).to_have_text(["Set Block Decoding, γ 0.1", *titles])
+    titles = ["Top-k, k 3", "Entropy bound from the left, γ 0.35", "Confidence threshold, τ 0.9"]
+    expect(page.locator(".sbd-compare-name")).to_have_text(["Next-token prediction", *titles])
     expect(go(page)).to_be_enabled()
-    expect(cells(page, "top-k:3").last).to_have_text("next-token not chosen")
+    expect(cells(page, "top-k:3").nth(4)).to_have_text("timed once")
     page.locator("#sbd-charts").get_by_role("button", name="Charts").click()
     expect(page.locator(".sbd-chart:visible")).to_have_count(1)
     page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()  # drawn where it is seen
@@ -332,7 +347,7 @@ def test_each_model_has_the_lanes_that_mean_something_on_it(serve, open_page) ->
     warning = page.locator(".sbd-compare-warning")
     expect(warning).to_be_empty()
     places[3].select_option("sbd")
-    expect(warning).to_contain_text("trained to draft")
+    expect(warning).to_contain_text("learned to draft")
     turn_to(page, "Watch")
     page.get_by_role("radio", name=BUNDLED_MODEL).check()
     enter(page)

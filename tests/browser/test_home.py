@@ -51,7 +51,7 @@ def test_the_sentence_counts_the_run_that_plays_below_nothing_moves_and_two_ways
     assert main.token_ids == ntp.token_ids
     assert main.seconds < ntp.seconds
     expect(sentence(page)).to_have_text(
-        f"Here the same model writes the same words in {main.num_forwards} forward passes "
+        f"The same model writes the same words in {main.num_forwards} forward passes "
         f"instead of {ntp.num_forwards}."
     )
     expect(page.locator(".sbd-home-why")).to_contain_text(
@@ -77,11 +77,30 @@ def test_the_sentence_counts_the_run_that_plays_below_nothing_moves_and_two_ways
     expect(sentence(page)).to_be_visible()
 
 
+FIRST = """(name) => {
+  const finished = [...document.querySelectorAll('.sbd-home-lane.is-finished')];
+  return finished.length === 1 && finished[0].classList.contains(name);
+}"""
+
+
+def test_the_race_is_by_time_or_by_pass_as_is_chosen(visit):
+    """Verify needed fewer passes and more time here, so either lane is first by its measure."""
+    page = visit()
+    page.get_by_role("button", name="Exact (verify) · SmolLM2 135M").click()
+    measure = page.get_by_label("Advance").first
+    expect(measure).to_have_value("time")
+    expect(page.locator(".sbd-home-slowness")).to_have_text(re.compile(r"^shown \d+× slower$"))
+    page.wait_for_function(FIRST, arg="sbd-lane-ntp")
+    measure.select_option("pass")
+    expect(page.locator(".sbd-home-slowness")).to_be_empty()
+    page.wait_for_function(FIRST, arg="sbd-lane-main")
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_a_prompt_that_works_stands_beside_the_empty_box_and_decodes(visit, width):
     page = visit(width, 844, reduced_motion="reduce")
     page.get_by_role("button", name="Try your own prompt").click()
-    samples = page.get_by_role("region", name="Sample prompts").get_by_role("button")
+    samples = page.get_by_role("region", name="Samples").get_by_role("button")
     prompts = [kind["prompts"][0][0] for kind in presets_of(PRESETS)]
     expect(samples).to_have_text(prompts)
     expect(samples.first).to_be_in_viewport()
@@ -100,7 +119,7 @@ def test_another_recorded_run_has_other_numbers_and_is_not_said_to_be_the_same(
     main, ntp = traces(story_model(), max_new_tokens=16)
     assert main.token_ids != ntp.token_ids
     expect(sentence(page)).to_have_text(
-        f"Here the same model writes an answer in {main.num_forwards} forward passes "
+        f"The same model writes an answer in {main.num_forwards} forward passes "
         f"instead of {ntp.num_forwards}."
     )
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
@@ -125,7 +144,8 @@ def test_at_the_end_both_answers_are_whole_and_one_click_shows_a_real_model_chec
     assert main.seconds > ntp.seconds
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
     why = page.locator(".sbd-home-why")
-    expect(why).to_contain_text("SmolLM2 135M; every token is checked")
+    expect(why).to_contain_text("Our addition, not the paper’s")
+    expect(why).to_contain_text("SmolLM2 135M; every token is that of next-token prediction")
     expect(why).to_contain_text("timed once; measure yours")
     expect(real).to_be_focused()
     why.get_by_role("button", name="measure yours").click()
@@ -133,6 +153,10 @@ def test_at_the_end_both_answers_are_whole_and_one_click_shows_a_real_model_chec
     timed = "document.querySelector('.sbd-host').sbdPlayer.parts.numbers.timingOf"
     page.wait_for_function(f"{timed}({RUN}).seconds.length === 5")
     expect(page.locator(".sbd-number-clock")).to_contain_text("median of 5 new runs")
+    page.get_by_role("button", name="Close details").click()
+    page.get_by_role("button", name="Last forward pass").click()
+    label = page.locator(".sbd-headline-label")
+    expect(label).to_have_text(re.compile("^(faster|slower|as fast), median of 5$"))
 
 
 @pytest.mark.parametrize(

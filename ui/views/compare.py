@@ -10,12 +10,12 @@ from ui.views.recorded import replay
 COMPARED_MODELS = (BUNDLED_MODEL, REAL_MODEL)
 """Models whose first preset has the lanes of their recorded run."""
 SOLVERS = (
+    "ntp",
     "sbd:0.1",
     "entropy-bound-from-left:0.35",
     "confidence-threshold:0.9",
-    "left-to-right:2",
 )
-"""Lanes of the preset that compares the paper's solver with others."""
+"""Lanes of the preset that compares the paper's solver with others, and next-token prediction."""
 
 
 def compare_value(model: str = "", *, can_draft: bool) -> str:

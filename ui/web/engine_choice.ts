@@ -156,6 +156,7 @@ export class EngineChoice {
     this.root.hidden = !next;
     if (isSame || !next?.export) return;
     this.stored = NOTHING_STORED;
+    this.speed = { who: "", words: "" };
     if (had && this.server) this.isInBrowser = false;
     if (had || !modelInAddress(this.server !== null))
       this.decoder.use(sourceOf(next.name, pageAddress(next.export.base)));
@@ -172,9 +173,12 @@ export class EngineChoice {
 
   /** Find out whether this browser has a GPU, and what it has stored of the model. */
   async inspectBrowser() {
-    if (!this.model) return;
-    this.hasGpu = (await findAdapter(engineInAddress() === "gpu")) !== null;
-    this.stored = await findStores(storePrefixOf(this.model.name));
+    const { model } = this;
+    if (!model) return;
+    const hasGpu = (await findAdapter(engineInAddress() === "gpu")) !== null;
+    const stored = await findStores(storePrefixOf(model.name));
+    if (model.name !== this.model?.name) return; // another was chosen meanwhile
+    Object.assign(this, { hasGpu, stored });
     this.draw();
   }
 

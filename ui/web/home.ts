@@ -2,24 +2,34 @@
 // visitor can choose another run.
 
 import { entropyColour, unsureness } from "./core/colours.ts";
-import { clamp, formatSeconds } from "./core/numbers.ts";
+import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
-import { LANE_TITLES } from "./core/words.ts";
-import { find, make, makeButton, setStyle, setText, showPlaying } from "./dom/elements.ts";
+import { LANE_TITLES, PAPER_PAGE } from "./core/words.ts";
+import {
+  find,
+  make,
+  makeButton,
+  makeMeasureChoice,
+  setStyle,
+  setText,
+  showPlaying,
+} from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
+import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
-import { initialState, makeClock, Reveals, type View, viewOf } from "./watch/playhead.ts";
+import { initialState, makeTicker, Reveals, type View, viewOf } from "./watch/playhead.ts";
 import { LaneText } from "./watch/text.ts";
 
 const RACE_SECONDS = 14;
-const REST_PASSES = 18; // pause at the end, in forward passes
-const [LEAST_MS, MOST_MS] = [110, 300]; // limits of the time per forward pass
+const REST_SHARE = 0.35; // pause at the end, as a share of the race
+const MOST_SECONDS = 0.3; // for each forward pass of the longer lane
 const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
 
 /** One lane: its name, the number of its forward passes so far, and its text. */
 class HomeLane {
+  shown = "";
   fill: HTMLSpanElement;
   count: HTMLElement;
   unit: HTMLElement;
@@ -60,6 +70,9 @@ class HomeLane {
   update(clock: number, viewAt: (pass: number) => View) {
     const { lastPass } = this.lane;
     const pass = Math.min(clock, lastPass);
+    const key = `${pass} ${isDarkPage()}`;
+    if (key === this.shown) return;
+    this.shown = key;
     const whole = Math.max(this.lane.numCommitted, 1);
     setText(this.count, String(pass + 1));
     setText(this.unit, pass === 0 ? "pass" : "passes");
@@ -71,88 +84,102 @@ class HomeLane {
 }
 
 class HomeRace {
-  state: {
-    isPlaying: boolean;
-    pass: number;
-    ntpPass: number | null;
-    speed: number;
-    hovered: number | null;
-    held: number | null;
-    gammaPreview: number | null;
-    alternative: number | null;
-    showsHindsight: boolean;
-  };
+  isPlaying = false;
+  isByTime: boolean;
+  clock = 0; // seconds of the engine, or forward passes
   reveals = new Reveals();
   lanes: HomeLane[];
-  lastPass: number;
   outcome: HTMLParagraphElement;
   root: HTMLDivElement;
   play: HTMLButtonElement;
-  clock: { start: () => void; hurry: () => void; stop: () => void };
+  slowness = make("span", "sbd-home-slowness");
+  ticker: ReturnType<typeof makeTicker>;
 
   /** @param run complete, with two lanes @param signal ends the race */
   constructor(
     readonly run: Run,
     signal: AbortSignal,
   ) {
-    this.state = { ...initialState(), isPlaying: false };
     this.lanes = [new HomeLane(run.main, true)];
     if (run.ntp) this.lanes.push(new HomeLane(run.ntp, false));
-    this.lastPass = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
+    this.isByTime = this.lanes.every(({ lane }) => lane.secondsAt(lane.lastPass) > 0);
     const lanes = make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root));
     const same = haveSameAnswer(run)
       ? "Both answers are identical, token for token."
       : "The answers differ.";
     this.outcome = make("p", "sbd-home-outcome", { role: "status" }, same);
+    const choice = makeMeasureChoice(this.isByTime, (isByTime) => {
+      const share = this.clock / this.finish;
+      this.isByTime = isByTime;
+      this.seek(share * this.finish);
+    });
+    const measure = make("span", "sbd-home-measured", choice, this.slowness);
     this.root = make(
       "div",
       "sbd-home-race",
       { "data-strategy": run.strategy },
       make("p", "sbd-home-prompt", make("span", "", "Prompt"), ` ${run.prompt}`),
       lanes,
-      make("div", "sbd-home-under", makeKey(run), this.outcome),
+      make("div", "sbd-home-under", makeKey(run), measure, this.outcome),
     );
     this.play = makeButton("play", "Play (space)", () => this.toggle());
-    const pause = clamp((RACE_SECONDS * 1000) / (this.lastPass + 1), LEAST_MS, MOST_MS);
-    this.clock = makeClock(
-      () => this.state.isPlaying,
-      () => 1000 / pause,
-      () => this.advance(),
+    this.ticker = makeTicker(
+      () => this.isPlaying,
+      (seconds) => this.advance(seconds),
+      signal,
     );
     listenToKeys(this.root, { togglePlay: () => this.toggle() }, signal);
     onScheme(() => this.draw(), signal);
-    signal.addEventListener("abort", () => this.clock.stop());
-    this.seek(prefersReducedMotion() ? this.lastPass : 0);
+    this.seek(prefersReducedMotion() ? this.finish : 0);
+  }
+
+  /** The clock when the last lane has finished. */
+  get finish() {
+    return Math.max(
+      ...this.lanes.map(({ lane }) =>
+        this.isByTime ? lane.secondsAt(lane.lastPass) : lane.lastPass,
+      ),
+    );
+  }
+
+  /** Seconds that the race is shown. */
+  get duration() {
+    const count = Math.max(...this.lanes.map(({ lane }) => lane.steps.length));
+    return Math.min(RACE_SECONDS, count * MOST_SECONDS);
   }
 
   toggle() {
-    if (!this.state.isPlaying && this.state.pass >= this.lastPass) this.seek(0);
-    this.setPlaying(!this.state.isPlaying);
+    if (!this.isPlaying && this.clock >= this.finish) this.seek(0);
+    this.setPlaying(!this.isPlaying);
   }
 
   setPlaying(isPlaying: boolean) {
-    this.state.isPlaying = isPlaying;
+    this.isPlaying = isPlaying;
     showPlaying(this.play, isPlaying);
-    this.clock.start();
+    this.ticker.start();
   }
 
-  /** Show the next forward pass; after the last one and a pause, the first. */
-  advance() {
-    const { pass } = this.state;
-    this.seek(pass < this.lastPass + REST_PASSES ? pass + 1 : 0);
+  /** Go on; after the end and a rest, from the start. */
+  advance(seconds: number) {
+    const clock = this.clock + (seconds / this.duration) * this.finish;
+    this.seek(clock < (1 + REST_SHARE) * this.finish ? clock : 0);
   }
 
-  seek(pass: number) {
-    this.state.pass = pass;
+  seek(clock: number) {
+    this.clock = clock;
     this.draw();
   }
 
   draw() {
-    const { run, reveals, state } = this;
+    const { run, reveals, clock, isByTime } = this;
     const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
-    this.outcome.classList.toggle("is-due", state.pass >= this.lastPass);
+    this.outcome.classList.toggle("is-due", clock >= this.finish);
+    const slower = Math.round(this.duration / this.finish);
+    setText(this.slowness, isByTime && slower > 1 ? `shown ${slower}× slower` : "");
     for (const lane of this.lanes) {
-      lane.update(state.pass, (pass) => viewOf({ ...state, pass }, parts));
+      const pass = isByTime ? lane.lane.passAt(clock) : Math.floor(clock);
+      const view = (at: number) => viewOf({ ...initialState(), pass: at }, parts);
+      lane.update(Math.max(pass, 0), view);
     }
   }
 }
@@ -173,7 +200,7 @@ function makeSentence(run: Run) {
   return make(
     "h2",
     "sbd-home-sentence",
-    `Here the same model writes ${words} in `,
+    `The same model writes ${words} in `,
     make("b", "sbd-home-own", String(run.main.steps.length)),
     " forward passes instead of ",
     make("b", "sbd-home-plain", String(run.ntp?.steps.length ?? 0)),
@@ -190,10 +217,20 @@ function makeWhy({ model, run }: RecordedRun, processor: string) {
   const [mainSeconds, ntpSeconds] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
   const checked =
     strategy === "verify"
-      ? "every token is checked"
-      : "no token is checked against next-token prediction, so other prompts may get other words";
-  const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
-  const why = make("p", "sbd-home-why", pass);
+      ? "every token is that of next-token prediction"
+      : "no token is checked against next-token prediction, so another prompt may get other words";
+  const whose =
+    strategy === "verify"
+      ? ["Our addition, not the paper’s: verify checks the drafts of ", "."]
+      : ["The method of ", ", reimplemented by others."];
+  const paper = make(
+    "a",
+    "",
+    { href: PAPER_PAGE, target: "_blank", rel: "noopener noreferrer" },
+    "Gat et al. 2025",
+  );
+  const pass = ` Each pass runs the whole model, ${model}; ${checked}.`;
+  const why = make("p", "sbd-home-why", whose[0] ?? "", paper, whose[1] ?? "", pass);
   if (!mainSeconds || !ntpSeconds) return why;
   const where = processor && `on an ${processor} processor, `;
   const clock = `${formatSeconds(mainSeconds)} instead of ${formatSeconds(ntpSeconds)}`;
@@ -226,8 +263,9 @@ function makeKey({ strategy }: Run) {
 }
 
 /** Open a recorded run in the player, and decode it here several times to time it. */
-function measure({ lines }: Run) {
-  showRecorded(lines.join("\n"));
+function measure(run: Run) {
+  showRecorded(run.lines.join("\n"));
+  form.follow(run.settings());
   const player = playerOf(document);
   player?.timeRun();
   player?.parts.details.setOpen(true);

@@ -78,7 +78,7 @@ def test_every_pass_of_a_run_that_is_less_than_a_second_ahead_is_painted_in_orde
     for start in range(0, len(rows), 12):
         push(replay, "\n".join(rows[start : start + 12]))
     total = state(replay)["main"]["steps"]
-    expect(replay.locator(".sbd-place")).to_have_text(f"forward pass {total} / {total}")
+    expect(replay.locator(".sbd-place")).to_have_text(f"pass {total} / {total}")
     shown = replay.evaluate("window.paintedPasses")
     # The first pass only read the prompt; a live run opens on the next.
     assert shown[shown.index(2) :] == list(range(2, total + 1))

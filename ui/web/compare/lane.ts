@@ -3,9 +3,9 @@
 
 import { answerTokens, differences, differWords } from "../core/differences.ts";
 import { lanePieces } from "../core/letters.ts";
-import { countOf, formatRaceSeconds, roundToRaceDigits } from "../core/numbers.ts";
+import { countOf, formatRaceSeconds, median, roundToRaceDigits } from "../core/numbers.ts";
 import type { Lane, Run } from "../core/run.ts";
-import { fasterWords, tokenCostRatio } from "../core/times.ts";
+import { fasterWords, LEAST_TIMINGS, tokenCostRatio } from "../core/times.ts";
 import { laneTitle, laneWords, strategyOf } from "../core/words.ts";
 import { make, setAttribute, setStyle, setText, showPieces } from "../dom/elements.ts";
 import { isDarkPage } from "../dom/screen.ts";
@@ -31,6 +31,11 @@ export class LaneCard {
   isSudoku: boolean;
   title: string;
   shownKey = "";
+  drawnKey = "";
+  /** seconds a token in every complete timing of this comparison */
+  timings: number[] = [];
+  /** the last forward pass that has ended, -1 for none */
+  pass = -1;
   /** engine time at the end of each forward pass, in microseconds from the lane's start */
   passEnds: number[] = [];
   spans: HTMLElement[] = [];
@@ -65,7 +70,12 @@ export class LaneCard {
     this.unit = make("small", "");
     this.place = make("span", "sbd-compare-place", this.value, " ", this.unit);
     this.fill = make("span", "sbd-compare-fill");
-    const attributes = { role: "group", tabindex: "0", "aria-label": `Text of ${this.title}` };
+    const attributes = {
+      role: "group",
+      tabindex: "0",
+      dir: "auto",
+      "aria-label": `Text of ${this.title}`,
+    };
     this.text = make("div", "sbd-compare-text", attributes);
     this.stairs = make("canvas", "sbd-compare-stairs", { role: "img" });
     this.verdictQuestion = question(`the verdict on ${this.title}`, "");
@@ -96,6 +106,13 @@ export class LaneCard {
 
   get lastPass() {
     return this.lane.lastPass;
+  }
+
+  /** Seconds a token in every timing of this comparison; before it is timed again, in this run. */
+  get times() {
+    const { lane } = this;
+    const own = lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
+    return this.timings.length ? this.timings : [own];
   }
 
   /** Engine time of the lane so far, in microseconds. */
@@ -135,7 +152,7 @@ export class LaneCard {
     this.text.classList.toggle("is-sudoku", isGrid);
     if (comparison && !this.comparison) this.mark(comparison, isGrid);
     const { finish } = lane;
-    const words = { length: `cut off: the limit is ${this.limit} tokens`, stopped: "stopped" };
+    const words = { length: `cut at ${this.limit} tokens, the limit`, stopped: "stopped" };
     setText(this.cut, words[finish as "length" | "stopped"] ?? "");
     this.shownKey = "";
   }
@@ -190,17 +207,17 @@ export class LaneCard {
   }
 
   /** Show the lane as it is at `clock`; return whether it has finished. */
-  update(clock: number, isByTime: boolean, extent: Extent) {
-    const pass = this.passAt(clock, isByTime);
-    const isFinished = this.lane.finish !== null && pass >= this.lastPass;
-    const key = [pass, isByTime, isFinished, ...Object.values(extent)].join(" ");
-    if (key !== this.shownKey) this.show(pass, isFinished, isByTime, extent);
+  update(clock: number, isByTime: boolean) {
+    this.pass = this.passAt(clock, isByTime);
+    const isFinished = this.lane.finish !== null && this.pass >= this.lastPass;
+    const key = [this.pass, isByTime, isFinished].join(" ");
+    if (key !== this.shownKey) this.show(this.pass, isFinished, isByTime);
     this.shownKey = key;
     return isFinished;
   }
 
   /** @param pass the last one that has ended, -1 for none */
-  show(pass: number, isFinished: boolean, isByTime: boolean, extent: Extent) {
+  show(pass: number, isFinished: boolean, isByTime: boolean) {
     const { fixed, finish } = this.lane;
     this.spans.forEach((span, position) => {
       const at = fixed.get(position)?.pass ?? -1;
@@ -221,8 +238,20 @@ export class LaneCard {
     setText(this.unit, unit);
     this.showVerdict(isFinished);
     this.cut.hidden = !isFinished;
-    this.drawStairs(pass, extent);
-    this.keepNewestInSight();
+  }
+
+  /** Measure the card after update(), and return what draws its staircase and scrolls its text. */
+  measure(extent: Extent) {
+    const width = this.text.clientWidth;
+    const key = [this.shownKey, width, ...Object.values(extent)].join(" ");
+    if (key === this.drawnKey || !width) return () => {};
+    this.drawnKey = key;
+    const ink = getComputedStyle(this.root).getPropertyValue("--ink");
+    const top = this.newestTop();
+    return () => {
+      this.drawStairs(width, ink, extent);
+      if (top !== null) this.text.scrollTop = top;
+    };
   }
 
   /** Show the verdict in a word, and its reason behind the "?". */
@@ -236,9 +265,7 @@ export class LaneCard {
   }
 
   /** Draw the staircase: position to the right, forward pass downwards; dashed: one token per pass. */
-  drawStairs(pass: number, { positions, passes }: Extent) {
-    const width = this.text.clientWidth;
-    if (!width) return;
+  drawStairs(width: number, ink: string, { positions, passes }: Extent) {
     const count = this.lane.steps.length;
     this.stairs.setAttribute(
       "aria-label",
@@ -256,22 +283,23 @@ export class LaneCard {
     context.lineTo(passes * cell, STAIRS_HEIGHT);
     context.stroke();
     context.setLineDash([]);
-    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--ink") || inks.causal;
+    context.fillStyle = ink || inks.causal;
     for (const item of this.lane.knownAt(this.lastPass)) {
-      context.globalAlpha = item.pass <= pass ? 1 : 0.2;
+      context.globalAlpha = item.pass <= this.pass ? 1 : 0.2;
       const [wide, high] = [Math.max(cell - 0.5, 1), Math.max(row - 0.5, 1.5)];
       context.fillRect(item.position * cell, item.pass * row, wide, high);
     }
     context.globalAlpha = 1;
   }
 
-  keepNewestInSight() {
+  /** Return where to scroll the text, by whole lines, for the newest token to be in sight; null if all is. */
+  newestTop() {
     const { text } = this;
-    if (text.scrollHeight <= text.clientHeight) return;
+    if (text.scrollHeight <= text.clientHeight) return null;
     const newest = this.spans.findLast((span) => !span.matches(".is-ahead, .is-mask"));
     const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;
     const line = Number.parseFloat(getComputedStyle(text).lineHeight) || 1;
-    text.scrollTop = Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line; // scroll by whole lines
+    return Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line;
   }
 }
 
@@ -320,8 +348,6 @@ const COLUMNS = [
 const FIRST_COMPARED = 4; // index of the first column that compares with next-token prediction
 const UNKNOWN = "–";
 
-const secondsOf = (lane: Lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
-
 /** Say how a lane's answer differs from next-token prediction's. */
 function differsWords({ lane, comparison }: LaneCard) {
   if (!comparison || lane.name === "ntp") return UNKNOWN;
@@ -330,32 +356,71 @@ function differsWords({ lane, comparison }: LaneCard) {
 }
 
 /**
- * Say how a lane's time per token compares with next-token prediction's.
- * @param ntp the lane of next-token prediction, if there is one
+ * Say how a lane's time per token compares with next-token prediction's, by the medians as they are shown; from fewer
+ * timings than LEAST_TIMINGS only how often it was timed.
+ * @param times seconds a token in each timing
+ * @param ntp those of next-token prediction; undefined without it
  */
-export function clockComparison(lane: Lane, ntp: Lane | undefined) {
-  if (!ntp || lane === ntp) return UNKNOWN;
-  const [main, other] = [lane, ntp].map((each) => roundToRaceDigits(secondsOf(each)));
+export function clockComparison(times: number[], ntp: number[] | undefined) {
+  if (!ntp || times === ntp) return UNKNOWN;
+  const count = Math.min(times.length, ntp.length);
+  if (count < LEAST_TIMINGS) return count === 1 ? "timed once" : `timed ${count} times`;
+  const [main, other] = [times, ntp].map((each) => roundToRaceDigits(median(each)));
   return fasterWords(tokenCostRatio(main ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
 }
 
-function rowWords(run: Run, card: LaneCard) {
-  const { lane } = card;
+/** Return the median of some times and, of several, their range. */
+function timesWords(times: number[]) {
+  const range = [Math.min(...times), Math.max(...times)].map(formatRaceSeconds).join(" to ");
+  return formatRaceSeconds(median(times)) + (times.length > 1 ? ` (${range})` : "");
+}
+
+function rowWords(card: LaneCard, ntp: LaneCard | undefined) {
+  const { lane, times, numTokens } = card;
   return [
     String(lane.steps.length),
-    String(card.numTokens),
-    (card.numTokens / Math.max(lane.steps.length, 1)).toFixed(2),
-    formatRaceSeconds(secondsOf(lane)),
-    clockComparison(lane, run.lanes.get("ntp")),
+    String(numTokens),
+    (numTokens / Math.max(lane.steps.length, 1)).toFixed(2),
+    timesWords(times),
+    clockComparison(times, ntp?.times),
     differsWords(card),
   ];
+}
+
+/** The results of a comparison for other programs. Times are seconds of the engine. */
+export function resultsOf(run: Run, cards: LaneCard[]) {
+  const { prompt, model, weights, config } = run;
+  const rows = cards.map((card) => ({
+    lane: card.lane.name,
+    title: card.title,
+    forward_passes: card.lane.steps.length,
+    tokens: card.numTokens,
+    tokens_per_forward: card.numTokens / Math.max(card.lane.steps.length, 1),
+    median_seconds_per_token: median(card.times),
+    least_seconds_per_token: Math.min(...card.times),
+    most_seconds_per_token: Math.max(...card.times),
+    num_timings: card.times.length,
+    differs_from_ntp: card.comparison?.words ?? null,
+    is_right: card.lane.verdict?.right ?? null,
+    finish: card.lane.finish,
+  }));
+  const { block_size, max_new_tokens, seed } = config;
+  return { prompt, model, weights, block_size, max_new_tokens, seed, rows };
+}
+
+/** Write rows with the same names as CSV (RFC 4180). */
+export function csvOf(rows: Record<string, unknown>[]) {
+  const cell = (value: unknown) => `"${String(value ?? "").replaceAll('"', '""')}"`;
+  const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
+  return lines.map((line) => `${line.map(cell).join()}\r\n`).join("");
 }
 
 /**
  * Make the table of results; a row has no figures until its lane has finished.
  * @param words an explanation of the times
+ * @param actions what can be done with the results
  */
-export function makeTable(run: Run, cards: LaneCard[], words: string) {
+export function makeTable(cards: LaneCard[], words: string, actions: HTMLElement) {
   const about = question("the times", words);
   const bodies = cards.map(({ lane, title }) => {
     const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
@@ -368,7 +433,7 @@ export function makeTable(run: Run, cards: LaneCard[], words: string) {
   const root = make(
     "table",
     "sbd-compare-table",
-    make("caption", "", "Result", about),
+    make("caption", "", "Result", about, actions),
     make("thead", "", make("tr", "", ...heads)),
     make("tbody", "", ...bodies.map(({ node }) => node)),
   );
@@ -381,7 +446,7 @@ export function makeTable(run: Run, cards: LaneCard[], words: string) {
       const card = cards[index];
       const isFinished = finished[index] ?? false;
       node.classList.toggle("is-open", !isFinished);
-      const words = card && isFinished ? rowWords(run, card) : [];
+      const words = card && isFinished ? rowWords(card, cards[ntp]) : [];
       for (const [column, cell] of cells.entries()) {
         const isKnown = isFinished && (canCompare || column < FIRST_COMPARED);
         const isAlone = ntp < 0 && column >= FIRST_COMPARED;

@@ -3,9 +3,11 @@
 
 import { clamp, formatRaceSeconds } from "../core/numbers.ts";
 import { History } from "../core/run.ts";
+import { NUM_TIMINGS } from "../core/times.ts";
 import {
   make,
   makeButton,
+  makeMeasureChoice,
   makeSpeedChoice,
   setAttribute,
   setStyle,
@@ -13,32 +15,13 @@ import {
   showPlaying,
 } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
+import { saveFile } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
 import { makeTermNote, question } from "../dom/terms.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
+import { makeTicker } from "../watch/playhead.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
-import { compareWithNtp, LaneCard, makeTable } from "./lane.ts";
-
-const HEADINGS: Record<string, [words: string, title: string]> = {
-  pass: ["by forward pass", "All answers stand at the same forward pass"],
-  time: ["by time", "Each answer stands where it was by then; drawing takes none of the time"],
-};
-
-function makeMeasure(choose: (isByTime: boolean) => void) {
-  const legend = make("legend", "sbd-unseen", "Advance");
-  const group = make("fieldset", "sbd-compare-measure", legend);
-  let isPointed = false; // after a click the arrow keys must step the lanes, not change this choice
-  group.addEventListener("pointerdown", () => (isPointed = true));
-  group.addEventListener("keydown", () => (isPointed = false));
-  for (const [name, [words, title]] of Object.entries(HEADINGS)) {
-    const box = make("input", "", { type: "radio", name: "sbd-compare-measure" });
-    box.checked = name === "pass";
-    box.addEventListener("change", () => choose(name === "time"));
-    box.addEventListener("click", () => isPointed && box.blur());
-    group.append(make("label", "", { title }, box, words));
-  }
-  return group;
-}
+import { compareWithNtp, csvOf, LaneCard, makeTable, resultsOf } from "./lane.ts";
 
 function makeTransport(player: ComparePlayer) {
   const { actions } = player;
@@ -55,7 +38,7 @@ function makeTransport(player: ComparePlayer) {
     ),
     make("div", "sbd-scrubber", player.range),
     player.place,
-    makeMeasure((isByTime) => player.measureBy(isByTime)),
+    makeMeasureChoice(false, (isByTime) => player.measureBy(isByTime)),
     makeSpeedChoice("Pace", (speed) => player.set({ speed })),
     makeButton("share", "Copy the link (S)", actions.share),
     makeButton("lecture", "Lecture mode (L)", actions.lecture),
@@ -73,7 +56,7 @@ export class ComparePlayer {
   state: PlayState;
   lanes: LaneCard[] = [];
   results: ReturnType<typeof makeTable> | null = null;
-  frame = 0;
+  ticker: ReturnType<typeof makeTicker>;
   isFollowing = false; // whether the clock stays at the newest forward pass as lanes are decoded
   lecture: { leave: () => void; toggle: () => void | Promise<void> };
   actions: {
@@ -99,6 +82,10 @@ export class ComparePlayer {
   live: HTMLDivElement;
   legend: HTMLElement;
   message: HTMLParagraphElement;
+  timeButton: HTMLButtonElement;
+  saveButtons: HTMLButtonElement[];
+  /** seconds a token by lane, in every timing of the comparison with this link */
+  timed: { link: string; times: Map<string, number[]> } = { link: "", times: new Map() };
   play: HTMLButtonElement;
   range: HTMLInputElement;
   place: HTMLSpanElement;
@@ -106,13 +93,21 @@ export class ComparePlayer {
   card: HTMLDivElement;
   result: HTMLDivElement;
 
-  /** @param signal removes the listeners */
+  /**
+   * @param link returns the address that compares the chosen lanes
+   * @param time compares them several times more
+   * @param signal removes the listeners
+   */
   constructor(
     readonly root: HTMLElement,
+    readonly link: () => string,
+    time: () => void,
     signal: AbortSignal,
   ) {
     this.state = { clock: 0, isPlaying: false, speed: 1, isByTime: false };
     this.lecture = makeLecture(root, () => this.draw(), signal);
+    const isPlaying = () => this.state.isPlaying;
+    this.ticker = makeTicker(isPlaying, (seconds) => this.advance(seconds), signal);
     this.actions = this.makeActions();
     this.title = make("p", "sbd-compare-prompt");
     this.stage = make("div", "sbd-compare-lanes");
@@ -120,6 +115,13 @@ export class ComparePlayer {
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.legend = question("the marks", MARKS_WORDS);
     this.message = make("p", "sbd-compare-note sbd-compare-told", { role: "status" });
+    this.timeButton = make("button", "sbd-action", time);
+    this.saveButtons = ["JSON", "CSV"].map((kind) =>
+      make("button", "sbd-action", { "aria-label": `Save as ${kind}` }, kind, () =>
+        this.save(kind),
+      ),
+    );
+    this.showTiming(0);
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
     this.range = make("input", "sbd-range", {
       type: "range",
@@ -186,9 +188,9 @@ export class ComparePlayer {
     );
     this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
     this.results = makeTable(
-      run,
       this.lanes,
-      run.isRecorded ? `A recorded run. ${TIMES_WORDS}` : TIMES_WORDS,
+      run.isRecorded ? `A recorded run, timed once. ${TIMES_WORDS}` : TIMES_WORDS,
+      make("span", "sbd-compare-acts", this.timeButton, ...this.saveButtons),
     );
     this.table.replaceChildren(this.results.root);
     setText(this.title, run.prompt);
@@ -244,15 +246,45 @@ export class ComparePlayer {
     );
   }
 
-  /** Copy the page's address, which names the lanes. */
+  /** Copy the address that compares the chosen lanes. */
   async copyLink() {
-    const link = window.location.href;
+    const link = this.link();
     try {
       await navigator.clipboard.writeText(link);
-      setText(this.message, "The link to this page is copied.");
+      setText(this.message, "The link to this comparison is copied.");
     } catch {
       setText(this.message, `The link: ${link}`);
     }
+  }
+
+  /** Save the results that the table shows. */
+  save(kind: string) {
+    const { run } = this.history;
+    if (!run) return;
+    const results = resultsOf(run, this.lanes);
+    const text = kind === "CSV" ? csvOf(results.rows) : JSON.stringify(results, null, 1);
+    saveFile(`compare-${run.fileStem}.${kind.toLowerCase()}`, new Blob([text]));
+  }
+
+  /** Add the times of a complete run to those of the same comparison. @param link that compares its lanes again */
+  takeTimes(link: string) {
+    if (link !== this.timed.link) this.timed = { link, times: new Map() };
+    const { times } = this.timed;
+    for (const card of this.lanes) {
+      times.set(card.lane.name, [...(times.get(card.lane.name) ?? []), ...card.times]);
+      card.timings = times.get(card.lane.name) ?? [];
+    }
+    this.draw();
+  }
+
+  /** Show how many timings are still to come; 0: none. */
+  showTiming(numLeft: number) {
+    const number = NUM_TIMINGS - numLeft + 1;
+    this.timeButton.disabled = numLeft > 0;
+    setText(
+      this.timeButton,
+      numLeft ? `timing ${number} of ${NUM_TIMINGS} …` : `run each ${NUM_TIMINGS} times`,
+    );
   }
 
   /** Pause, as drawing must not take time from an engine on the same machine. */
@@ -271,7 +303,7 @@ export class ComparePlayer {
   set(change: Partial<PlayState>) {
     Object.assign(this.state, change);
     this.draw();
-    this.animate();
+    this.ticker.start();
   }
 
   /** Switch between time and forward passes, at the same share of the run. */
@@ -312,27 +344,18 @@ export class ComparePlayer {
     this.set({ isPlaying: !this.state.isPlaying, ...(isOver ? { clock: 0 } : {}) });
   }
 
-  /** Advance the clock in every frame, until the last lane finishes. */
-  animate() {
-    if (this.frame || !this.state.isPlaying) return;
-    let before = performance.now();
-    const tick = (now: number) => {
-      this.frame = 0;
-      if (!this.state.isPlaying) return;
-      const { clock, speed } = this.state;
-      const moved = ((now - before) / 1000) * speed * (this.finishClock / PLAY_SECONDS);
-      before = now;
-      const next = Math.min(clock + Math.max(moved, 0), this.finishClock);
-      Object.assign(this.state, { clock: next, isPlaying: next < this.finishClock });
-      this.paint();
-      if (this.state.isPlaying) this.frame = requestAnimationFrame(tick);
-    };
-    this.frame = requestAnimationFrame(tick);
+  /** Advance the clock, until the last lane finishes. */
+  advance(seconds: number) {
+    const { clock, speed } = this.state;
+    const moved = seconds * speed * (this.finishClock / PLAY_SECONDS);
+    const next = Math.min(clock + moved, this.finishClock);
+    Object.assign(this.state, { clock: next, isPlaying: next < this.finishClock });
+    this.paint();
   }
 
   /** Draw everything again, as its size or colours changed. */
   redraw() {
-    for (const lane of this.lanes) lane.shownKey = "";
+    for (const lane of this.lanes) lane.shownKey = lane.drawnKey = "";
     this.draw();
   }
 
@@ -362,7 +385,10 @@ export class ComparePlayer {
     const { finishClock } = this;
     const time = isByTime ? clock : Math.floor(clock);
     const extent = this.extent;
-    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime, extent)));
+    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime)));
+    // All are measured before any is drawn: to write and measure in turns makes the browser lay out the page for each.
+    const draws = this.lanes.map((lane) => lane.measure(extent));
+    for (const draw of draws) draw();
     setAttribute(this.range, "max", finishClock);
     this.range.value = String(Math.round(clock));
     setStyle(this.range, "--done", `${(clock / Math.max(finishClock, 1)) * 100}%`);
@@ -432,5 +458,5 @@ const MARKS_WORDS =
 
 const TIMES_WORDS =
   "One model decoded in every way, a forward pass of each in turn. Times are the model’s, without " +
-  "drawing, each a single timing: another run gives others. Answers may differ in length, so they are " +
+  "drawing; another run gives others: so how much faster a token was is said from three timings on. Answers may differ in length, so they are " +
   "compared by the token.";

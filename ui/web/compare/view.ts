@@ -1,5 +1,6 @@
 // The Compare view: has the server or this browser decode lanes, and shows them. Built when it is first needed.
 
+import { NUM_TIMINGS } from "../core/times.ts";
 import { KINDS, laneSettingOf, laneTitle } from "../core/words.ts";
 import { elementOf, find } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
@@ -16,6 +17,8 @@ import { ComparePlayer } from "./player.ts";
 type Setting = FormSetting & { lines: string };
 
 class CompareView {
+  endedId = ""; // of the run that ended last
+  numLeft = 0; // timings that are still to come, with the one that runs
   parts: { form: CompareForm; player: ComparePlayer; differenceLine: DifferenceLine } | null = null;
 
   constructor(
@@ -26,10 +29,21 @@ class CompareView {
 
   build() {
     const { host, setting, signal } = this;
-    const player = new ComparePlayer(host, signal);
+    const link = () =>
+      linkToLanes(form.lanes, { ...formOfLanes(), prompt: pageForm.prompt, pinned: [] });
+    const player = new ComparePlayer(
+      host,
+      () => link().href,
+      () => this.time(),
+      signal,
+    );
     const form = new CompareForm(setting, {
       start: () => this.start(),
-      halt: () => doJob({ kind: "stop" }),
+      halt: () => {
+        this.numLeft = 0;
+        player.showTiming(0);
+        doJob({ kind: "stop" });
+      },
     });
     const differenceLine = new DifferenceLine(
       () => player.history.run,
@@ -52,10 +66,17 @@ class CompareView {
     this.parts ??= this.build(); // a link's lanes are decoded even if another view is in front
     const { form, player, differenceLine } = this.parts;
     form.showRunning(true);
+    player.showTiming(this.numLeft);
     player.pause();
     differenceLine.isWaiting = true;
     differenceLine.update();
     doJob({ kind: "compare", lanes: lanes ?? form.lanes, form: formOfLanes() });
+  }
+
+  /** Compare the chosen lanes several times, to time them. */
+  time() {
+    this.numLeft = NUM_TIMINGS;
+    this.start();
   }
 
   /** Compare the lanes that the address names. */
@@ -92,20 +113,31 @@ class CompareView {
     if (wire && wire !== "stop") player.receive(wire);
     if (!isRunning) player.end();
     differenceLine.update();
-    if (!isRunning && !isError) this.finish();
+    const { run } = player.history;
+    // More than one message may come at the end of a run.
+    if (isRunning || (!isError && (!run || run.isRecorded || run.id === this.endedId))) return;
+    this.endedId = run?.id ?? "";
+    const isWhole = !isError && this.finish();
+    this.numLeft = isWhole ? Math.max(this.numLeft - 1, 0) : 0;
+    player.showTiming(this.numLeft);
+    if (this.numLeft) this.start();
   }
 
-  /** After a run, put its lanes into the address and add their results to the charts. */
+  /** After a run, put its lanes into the address and add their results to the charts; false if it was stopped. */
   finish() {
     const run = this.parts?.player.history.run;
-    if (!run || run.isRecorded) return;
-    replaceAddress(linkToLanes([...run.lanes.keys()], settingsOf(run)));
+    if (!run || run.isRecorded) return false;
+    const link = linkToLanes([...run.lanes.keys()], settingsOf(run));
+    replaceAddress(link);
+    const isWhole = [...run.lanes.values()].every(({ finish }) => finish !== "stopped");
+    if (isWhole) this.parts?.player.takeTimes(link.href);
     const detail = [...run.lanes.values()].map((lane) => ({
       name: laneTitle(lane.name),
       rate: lane.numTokensAt(lane.lastPass) / Math.max(lane.steps.length, 1),
       right: lane.verdict?.right ?? null,
     }));
     this.host.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true, detail }));
+    return isWhole;
   }
 
   /** Clear an error about the form at the next input, except in the player. */

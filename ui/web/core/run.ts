@@ -373,6 +373,16 @@ export class Lane {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
   }
 
+  /** Return the last pass that had ended by so many of the engine's seconds; -1 for none. */
+  passAt(seconds: number) {
+    let end = 0;
+    const open = this.steps.findIndex((step) => {
+      end += step.seconds;
+      return end > seconds;
+    });
+    return open < 0 ? this.lastPass : open - 1;
+  }
+
   /** Return how `position` was fixed, if that happened by `pass`, else null. */
   fixedAt(position: number, pass: number) {
     const item = this.fixed.get(position);
@@ -691,6 +701,11 @@ export class Run {
       seconds: isWhole ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: beside && !main.pins.size ? beside.secondsAt(beside.lastPass) : null,
     };
+  }
+
+  /** Return the pass of next-token prediction that had ended when `pass` of the main lane had. */
+  ntpPassAt(pass: number) {
+    return Math.max(this.ntp?.passAt(this.main.secondsAt(pass)) ?? 0, 0);
   }
 
   /** The number of tokens of the answer so far that were not pinned. */

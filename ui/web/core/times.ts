@@ -16,6 +16,9 @@ export function tokenCostRatio(main: number, numTokens: number, ntp: number, num
   return isKnown ? ntp / numNtpTokens / (main / numTokens) : null;
 }
 
+/** Timings from which a speed-up is told; fewer are told as two times. */
+export const LEAST_TIMINGS = 3;
+
 /** Describe a speed-up: "2.1× faster", "3.2× slower"; "" for null. @param times ratio of speeds */
 export function fasterWords(times: number | null) {
   if (times === null) return "";

@@ -149,6 +149,22 @@ export function makeSpeedChoice(label: string, onChange: (speed: number) => void
   return choice;
 }
 
+/** Create a drop-down list of what playback advances by: the engine's time, or forward passes. */
+export function makeMeasureChoice(isByTime: boolean, onChange: (isByTime: boolean) => void) {
+  const title = "By time each answer stands where it was by then, without drawing";
+  const choice = make("select", "sbd-speed sbd-measure", { "aria-label": "Advance", title });
+  choice.append(
+    make("option", "", { value: "time" }, "by time"),
+    make("option", "", { value: "pass" }, "by pass"),
+  );
+  choice.value = isByTime ? "time" : "pass";
+  choice.addEventListener("change", () => {
+    choice.blur(); // the arrow keys step again
+    onChange(choice.value === "time");
+  });
+  return choice;
+}
+
 /** Show on a play button whether a click plays or pauses. */
 export function showPlaying(button: HTMLElement, isPlaying: boolean) {
   const label = isPlaying ? "Pause (space)" : "Play (space)";

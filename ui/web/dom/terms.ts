@@ -6,6 +6,7 @@ import { clamp } from "../core/numbers.ts";
 import { GLOSSARY, PAPER_URL, wordPieces } from "../core/words.ts";
 import { elementOf, make, setAttribute, setStyle, setText } from "./elements.ts";
 
+let numNotes = 0;
 const NOTE_WIDTH = 300;
 const EDGE = 12;
 
@@ -82,7 +83,8 @@ export function paperLink(text = "Eq. 8") {
  * @param signal removes the listeners
  */
 export function makeTermNote(root: HTMLElement, signal: AbortSignal) {
-  const note = make("div", "sbd-term-note", { "aria-hidden": "true" });
+  const note = make("div", "sbd-term-note", { role: "tooltip", id: `sbd-note-${numNotes}` });
+  numNotes += 1;
   note.hidden = true;
   let shown: HTMLElement | null = null;
   const wordOf = (event: Event) => {
@@ -94,8 +96,10 @@ export function makeTermNote(root: HTMLElement, signal: AbortSignal) {
     // When the page moves under a pointer at rest, the focused word keeps the note.
     if (!word && shown && shown === document.activeElement) return;
     note.hidden = !word;
+    if (shown !== word) shown?.removeAttribute("aria-describedby");
     shown = word;
     if (!word) return;
+    setAttribute(word, "aria-describedby", note.id);
     setText(note, word.dataset.words ?? "");
     // An open dialog covers everything outside it.
     (word.closest("dialog") ?? root).append(note);

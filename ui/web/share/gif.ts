@@ -40,7 +40,7 @@ function textPieces(run: Run, pass: number) {
 
 /** Draws the frames of an animation, each on the same canvas. */
 class Frames extends Picture {
-  /** Break pieces into lines, at line breaks and at the right edge. */
+  /** Break pieces into lines, at line breaks and at the edge; an answer that runs from right to left begins there. */
   layOut(pieces: TextPiece[]) {
     const lines: Stretch[][] = [[]];
     let x = 0;

@@ -112,6 +112,7 @@ export class Picture {
     context.fillStyle = colour;
     context.textAlign = align;
     context.textBaseline = "alphabetic";
+    context.direction = directionOf(text);
     context.fillText(this.fit(text, width), x, y);
   }
 
@@ -129,9 +130,7 @@ export class Picture {
   }
 
   writePrompt(y: number, size: number, width: number) {
-    this.context.direction = directionOf(this.run.prompt);
     this.write(this.run.prompt.replace(/\s+/g, " "), PAD, y, size, this.inks.muted, { width });
-    this.context.direction = "ltr";
   }
 
   /** Draw the staircase in a box, up to `pass`. */

@@ -33,6 +33,7 @@ export interface Actions {
   togglePlay: () => void;
   playNtp: () => void; // play next-token prediction to its end
   setSpeed: (speed: number) => void;
+  measureBy: (isByTime: boolean) => void; // play by time or by forward pass
   lecture: () => void; // turn lecture mode on or off
   help: () => void; // open or close the help sheet
   hood: () => void; // open or close the panel Under the hood
@@ -106,6 +107,7 @@ export function makeActions(player: Player): Actions {
     togglePlay: () => player.playhead.toggle(),
     playNtp: () => player.playhead.playNtp(),
     setSpeed: (speed) => player.set({ speed }),
+    measureBy: (isByTime) => player.set({ isByTime }),
     lecture: () => player.lecture.toggle(),
     help: () => player.parts.help.toggle(),
     hood: () => isLecturing(player.root) || player.parts.hood.toggle(),

@@ -419,7 +419,7 @@ class Parts {
     this.sudoku.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) {
-      const pass = view.ntpPass ?? view.pass;
+      const pass = view.ntpPass;
       this.ntp.update({ ...view, pass }, run.ntp);
       const isWhole = run.ntp.finish !== null;
       this.playOnButton.hidden =

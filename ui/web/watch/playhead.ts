@@ -45,11 +45,21 @@ export class Playhead {
     this.shownMs = 1000 / this.rate();
   }
 
-  /** Return how many passes a second to show: by the chosen speed, more while a live run is ahead. */
+  /**
+   * Return how many passes a second to show: by the chosen speed, more while a live run is ahead. By time, a pass takes
+   * its share of the time that the mean pass of the run is shown.
+   */
   rate() {
     const { state } = this;
     const run = this.getRun();
-    return playRate(state.speed, this.backlog(), run?.main.steps.length ?? 0);
+    const count = run?.main.steps.length ?? 0;
+    const rate = playRate(state.speed, this.backlog(), count);
+    if (!run || !state.isByTime || this.backlog() > 0) return rate;
+    const { main, ntp } = run;
+    const next =
+      state.ntpPass === null ? main.steps[state.pass + 1] : ntp?.steps[state.ntpPass + 1];
+    const mean = main.secondsAt(main.lastPass) / count;
+    return next?.seconds && mean ? (rate * mean) / next.seconds : rate;
   }
 
   /** Return how many passes of a live run are not shown yet; 0 once it was played to its end. */
@@ -88,7 +98,9 @@ export class Playhead {
   /** Play next-token prediction from the run's end to its own, at once if the visitor wants no motion. */
   playNtp() {
     const last = this.getRun()?.ntp?.lastPass ?? 0;
-    this.change({ isPlaying: false, ntpPass: prefersReducedMotion() ? last : this.state.pass });
+    const { pass, isByTime } = this.state;
+    const now = isByTime ? (this.getRun()?.ntpPassAt(pass) ?? 0) : pass;
+    this.change({ isPlaying: false, ntpPass: prefersReducedMotion() ? last : now });
   }
 
   advanceNtp() {
@@ -121,6 +133,33 @@ export class Playhead {
       this.change({ isPlaying: false });
     }
   }
+}
+
+/**
+ * Make a clock that calls `advance` with the seconds since the last frame, in every frame while `isPlaying()`; `start` it
+ * when playing may have begun.
+ */
+export function makeTicker(
+  isPlaying: () => boolean,
+  advance: (seconds: number) => void,
+  signal: AbortSignal,
+) {
+  let [frame, before] = [0, 0];
+  function tick(now: number) {
+    frame = 0;
+    if (!isPlaying()) return;
+    advance(Math.max(now - before, 0) / 1000);
+    before = now;
+    if (!signal.aborted) frame = requestAnimationFrame(tick);
+  }
+  signal.addEventListener("abort", () => cancelAnimationFrame(frame));
+  return {
+    start() {
+      if (frame || !isPlaying() || signal.aborted) return;
+      before = performance.now();
+      frame = requestAnimationFrame(tick);
+    },
+  };
 }
 
 const FRAME_MS = 1000 / 60;
@@ -323,6 +362,7 @@ export interface PlayerState {
   pass: number; // index of the forward pass at the playhead
   ntpPass: number | null; // pass of next-token prediction as it plays on alone; null before
   isPlaying: boolean;
+  isByTime: boolean; // whether passes are shown as long as they took, and both lanes at the same time
   speed: number; // 1 is normal
   hovered: number | null; // position pointed at; null for none
   held: number | null; // position that the inspector keeps showing; null for none
@@ -337,6 +377,7 @@ export function initialState(): PlayerState {
     pass: 0,
     ntpPass: null,
     isPlaying: false,
+    isByTime: true,
     speed: 1,
     hovered: null,
     held: null,
@@ -393,7 +434,8 @@ export function viewOf(state: PlayerState, parts: ViewParts) {
   return {
     ...state,
     ...parts,
-    ntpPass: isOver ? state.ntpPass : null,
+    // The pass at which next-token prediction is shown, and whether that has run on alone after the end of the run.
+    ntpPass: (isOver ? state.ntpPass : null) ?? (state.isByTime ? run.ntpPassAt(pass) : pass),
     focus: chosen ?? leastSurePosition(run, pass), // the position that the inspector shows
     showsFocus: chosen !== null, // whether the visitor chose that position
     isOver,

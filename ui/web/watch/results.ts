@@ -5,6 +5,7 @@ import { countOf, formatSeconds, median } from "../core/numbers.ts";
 import {
   fasterWords,
   formatTokenTime,
+  LEAST_TIMINGS,
   lengthWords,
   NUM_TIMINGS,
   type Numbers,
@@ -206,8 +207,8 @@ const DRAWN_WORDS =
 const INSTEAD_OF_WORDS =
   "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
 const TIME_WORDS =
-  "Seconds that the model computed, without drawing. At the end the page compares those of a token with next-token " +
-  "prediction on the same machine. Run again, each takes a little more or less.";
+  "Seconds that the model computed on the same machine, without drawing. Run again, each takes a little more or less: " +
+  "so how much faster a token was is said from three timings on.";
 
 /**
  * Count the forward passes so far (main), and those that next-token prediction needs for as many tokens, one each
@@ -220,21 +221,30 @@ export function passesOf({ run }: View, { numPasses, numTokens }: Numbers) {
   return { main: isStarted ? numPasses : null, ntp: isCompared ? ntp : null };
 }
 
-/** Return the time so far; at the end of the run, how much faster or slower it was per token. */
+/**
+ * Return the time so far; at the end of the run beside next-token prediction's, or how much faster or slower a token was
+ * by the median of several timings, if the passes differ.
+ */
 function speedCell({ run, pass, isOver }: View, numbers: Numbers, timing: Timing | null) {
   const times = isOver && run.strategy !== "ntp" ? timesOf(numbers, timing) : null;
-  if (times) {
-    const [main, ntp] = [median(times.seconds), median(times.ntpSeconds)];
-    const words = fasterWords(tokenCostRatio(main, numbers.wholeTokens, ntp, numbers.ntpTokens));
-    const [shown = "", label = ""] = words.split("× ");
-    if (words)
-      return label
-        ? { shown: `${shown}×`, label: `${label} by the clock` }
-        : { shown: "1.0×", label: words };
+  if (!run.main.steps.length) return { shown: UNKNOWN, ntp: "", label: "so far" };
+  if (!times) {
+    const seconds = formatSeconds(run.main.secondsAt(pass));
+    return { shown: seconds, ntp: "", label: isOver ? "in all" : "so far" };
   }
-  if (!run.main.steps.length) return { shown: UNKNOWN, label: "so far" };
-  const seconds = formatSeconds(run.main.secondsAt(pass));
-  return { shown: seconds, label: isOver ? "in all" : "so far" };
+  const [main, ntp] = [median(times.seconds), median(times.ntpSeconds)];
+  const { wholePasses, wholeTokens, ntpPasses, ntpTokens } = numbers;
+  const count = times.seconds.length;
+  if (count < LEAST_TIMINGS || wholePasses === ntpPasses) {
+    const label = count > 1 ? `median of ${count}` : "timed once";
+    return { shown: formatSeconds(main), ntp: formatSeconds(ntp), label };
+  }
+  const words = fasterWords(tokenCostRatio(main, wholeTokens, ntp, ntpTokens));
+  const [shown = "", label = ""] = words.split("× ");
+  const of = `, median of ${count}`;
+  return label
+    ? { shown: `${shown}×`, ntp: "", label: label + of }
+    : { shown: "1.0×", ntp: "", label: words + of };
 }
 
 /** Make the two numbers, each over a term that explains it, and a note that qualifies them. */
@@ -245,18 +255,18 @@ export function makeHeadline() {
   const time = make("b", "sbd-headline-time");
   const label = make("button", "sbd-term sbd-headline-label");
   const note = make("p", "sbd-headline-why");
-  const tokensOf = make("span", "", "tokens a");
-  const unit = term("pass", "forward passes");
+  const timeInstead = make("small", "", "instead of");
+  const ntpTime = make("b", "sbd-headline-plain");
   const passes = make(
     "div",
     "sbd-headline-passes",
     make("div", "sbd-headline-big", mainNode, insteadNode, ntpNode),
-    make("div", "sbd-headline-cap", tokensOf, unit),
+    make("div", "sbd-headline-cap", term("pass", "forward passes")),
   );
   const clock = make(
     "div",
     "sbd-headline-clock",
-    make("div", "sbd-headline-big", time),
+    make("div", "sbd-headline-big", time, timeInstead, ntpTime),
     make("div", "sbd-headline-cap", label),
   );
   const root = make("div", "sbd-headline", passes, clock);
@@ -269,13 +279,13 @@ export function makeHeadline() {
     const length = isCompared && !isCut ? lengthWords(numbers) : "";
     const passes = count.main === null ? UNKNOWN : String(count.main);
     setAttribute(root, "data-lane", view.run.strategy);
-    setText(mainNode, length ? numbers.tokensPerPass.toFixed(2) : passes);
-    setText(ntpNode, length ? "1" : String(count.ntp ?? ""));
+    setText(mainNode, passes);
+    setText(ntpNode, String(count.ntp ?? ""));
     insteadNode.hidden = count.ntp === null;
-    tokensOf.hidden = !length;
-    setText(unit, length ? "forward pass" : "forward passes");
-    const { shown, label: timeLabel } = speedCell(view, numbers, timing);
+    const { shown, ntp, label: timeLabel } = speedCell(view, numbers, timing);
     setText(time, shown);
+    setText(ntpTime, ntp);
+    timeInstead.hidden = ntp === "";
     const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : "";
     const { strategy, config, isRecorded } = view.run;
     const isOfCosts = strategy === "verify" && config.max_rows === null;

@@ -59,9 +59,23 @@ export class SudokuView {
   makeCell(cell: number, actions: Pointing) {
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
-    const node = make("button", "sbd-sudoku-cell", { tabindex: "-1" }, pass, digit);
+    const node = make("button", "sbd-sudoku-cell", { tabindex: cell ? -1 : 0 }, pass, digit);
     listenForPointer(node, actions, () => cell);
+    node.addEventListener("keydown", (event) => this.moveFocus(event, cell));
+    node.addEventListener("focus", () => actions.hover(cell));
+    node.addEventListener("blur", () => actions.hover(null));
     return { node, digit, pass };
+  }
+
+  /** Let the arrow keys walk the grid, of which Tab reaches the cell left last. */
+  moveFocus(event: KeyboardEvent, cell: number) {
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -4, ArrowDown: 4 }[event.key];
+    const next = this.cells[cell + (by ?? Number.NaN)]?.node;
+    if (!by) return;
+    event.preventDefault();
+    if (!next) return;
+    for (const { node } of this.cells) node.tabIndex = node === next ? 0 : -1;
+    next.focus();
   }
 
   update(view: View) {

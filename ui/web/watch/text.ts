@@ -257,7 +257,7 @@ export class LaneText {
     label: string,
     readonly actions: Pointing,
   ) {
-    const inner = make("div", "sbd-text-inner");
+    const inner = make("div", "sbd-text-inner", { dir: "auto" });
     // The style sheet lays the text out from below, so that the newest line stays in sight.
     this.root = make(
       "div",
@@ -346,9 +346,11 @@ function firstToken(count: number) {
 
 /** Copy the selection without the line breaks between chunks and the invisible text of gaps, which browsers include. */
 function copyWithoutBreaks(event: ClipboardEvent) {
-  const copied = getSelection()?.getRangeAt(0).cloneContents();
-  for (const node of copied?.querySelectorAll(".sbd-unseen") ?? []) node.remove();
-  event.clipboardData?.setData("text/plain", copied?.textContent ?? "");
+  const selection = getSelection();
+  if (!selection?.rangeCount) return;
+  const copied = selection.getRangeAt(0).cloneContents();
+  for (const node of copied.querySelectorAll(".sbd-unseen")) node.remove();
+  event.clipboardData?.setData("text/plain", copied.textContent ?? "");
   event.preventDefault();
 }
 
@@ -403,7 +405,7 @@ export class LaneView {
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
-    setText(this.cut, `cut off: the limit is ${view.run.config.max_new_tokens} tokens`);
+    setText(this.cut, `cut at ${view.run.config.max_new_tokens} tokens`);
     this.chip.update(view, lane);
     this.text.update(view, lane);
   }

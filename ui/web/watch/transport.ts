@@ -5,6 +5,7 @@ import { evenly } from "../core/numbers.ts";
 import {
   make,
   makeButton,
+  makeMeasureChoice,
   makeSpeedChoice,
   setAttribute,
   setStyle,
@@ -57,7 +58,7 @@ export function makeTransport(actions: Actions) {
   const play = makeButton("play", "Play", actions.togglePlay);
   const scrubber = makeScrubber(actions);
   const count = make("span");
-  const place = make("span", "sbd-place", make("span", "sbd-place-word", "forward pass "), count);
+  const place = make("span", "sbd-place", make("span", "sbd-place-word", "pass "), count);
   const root = make(
     "div",
     "sbd-transport",
@@ -73,6 +74,7 @@ export function makeTransport(actions: Actions) {
     ),
     scrubber.root,
     place,
+    makeMeasureChoice(true, actions.measureBy),
     makeSpeedChoice("Speed", actions.setSpeed),
   );
 

@@ -100,14 +100,14 @@ export class Chip {
     this.root = make("button", "sbd-verdict-chip");
   }
 
-  update({ run, pass, isLecture }: View, lane: Lane) {
-    const isDue = lane.finish !== null && pass >= Math.min(lane.lastPass, run.main.lastPass);
-    const inputs = [run, lane, isDue, run.isComplete, isLecture];
+  update({ run, pass, isOver, isLecture }: View, lane: Lane) {
+    const isDue = lane.finish !== null && (isOver || pass >= lane.lastPass);
+    // A lane with more passes than the run is judged at the run's end, before all its text is shown.
+    const isLate = pass < lane.lastPass;
+    const inputs = [run, lane, isDue, isLate, run.isComplete, isLecture];
     if (inputs.every((each, index) => each === this.inputs[index])) return;
     this.inputs = inputs;
     const text = isDue ? chipTextOf(run, lane) : null;
-    // A lane with more passes than the run is judged at the run's end, before all its text is shown.
-    const isLate = lane.lastPass > run.main.lastPass;
     this.root.classList.toggle("is-due", text !== null);
     setAttribute(this.root, "data-kind", text?.kind ?? "");
     this.root.disabled = text === null;

@@ -55,6 +55,20 @@ test("the numbers at the end of a run alone: what next-token prediction would ta
   assert.deepEqual([numbers.seconds, numbers.ntpSeconds], [0.006, null]);
 });
 
+test("by time next-token prediction stands where it was when a pass of the run had ended", () => {
+  const run = runOf(BESIDE);
+  for (const step of run.main.steps) step.seconds = 0.002;
+  assert.equal(run.main.passAt(0.001), -1);
+  run.ntp?.steps.forEach((step, pass) => {
+    step.seconds = pass ? 0.002 : 0.001;
+  });
+  assert.deepEqual(
+    [0, 1, 2].map((pass) => run.ntpPassAt(pass)),
+    [0, 1, 2],
+  );
+  assert.equal(run.ntp?.passAt(1), 3);
+});
+
 test("beside next-token prediction, its passes for the same tokens count, and both are timed", () => {
   const numbers = runOf(BESIDE).numbersAt(0);
   assert.deepEqual([numbers.numPasses, numbers.wholePasses, numbers.ntpPasses], [1, 3, 2]);

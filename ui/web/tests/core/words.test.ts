@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import {
+  directionOf,
   joinBytes,
   lanePieces,
   markOf,
@@ -181,4 +182,10 @@ test("bytes that are no neighbours, or begin nothing, stay parts", () => {
   ];
   assert.equal(joinBytes(apart).size, 0);
   assert.equal(joinBytes(inRow("\\xA9", "\\xC3")).size, 0);
+});
+
+test("a text runs in the direction of its first letter", () => {
+  for (const text of ["שלום 12 abc", "12 مرحبا", "… “שלום”"])
+    assert.equal(directionOf(text), "rtl");
+  for (const text of ["hello שלום", "12", "", "éa"]) assert.equal(directionOf(text), "ltr");
 });

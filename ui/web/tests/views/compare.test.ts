@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { differenceWords, laneDifferences } from "../../compare/form.ts";
-import { clockComparison, compareWithNtp, progressWords } from "../../compare/lane.ts";
+import { clockComparison, compareWithNtp, csvOf, progressWords } from "../../compare/lane.ts";
 import { nearestPassEnd } from "../../compare/player.ts";
 import { formatRaceSeconds } from "../../core/numbers.ts";
-import { Lane } from "../../core/run.ts";
 import { laneTitle } from "../../core/words.ts";
 import { laneForms } from "../../engine/session.ts";
 import { END, PREFILL, runOf, start, wire } from "../core/lines.ts";
@@ -91,14 +90,10 @@ test("a lane is what its name says", () => {
 });
 
 test("how much faster a lane was for a token follows from the times that are shown", () => {
-  /** @param count tokens */
-  const laneOf = (seconds: number, count: number) => {
-    const lane = new Lane("any", new Map());
-    const run = compared({ ntp: Array.from({ length: count }, () => 1) });
-    for (const step of run.main.steps) lane.append({ ...step, seconds: seconds * count });
-    return lane;
-  };
-  const plain = laneOf(0.01844, 2);
+  const plain = [0.01844, 0.01, 0.02];
+  assert.equal(clockComparison([0.01], [0.02]), "timed once");
+  assert.equal(clockComparison([0.01, 0.01], plain), "timed 2 times");
+  assert.equal(clockComparison(plain, plain), "–");
   for (const seconds of [0.01561, 0.01564, 0.01644, 0.1, 1.2345, 0.0004]) {
     const read = [seconds, 0.01844].map((each) => formatRaceSeconds(each).split(" "));
     const [less = 0, more = 0] = read.map(
@@ -106,8 +101,13 @@ test("how much faster a lane was for a token follows from the times that are sho
     );
     const times = more / less;
     const words = times > 1 ? `${times.toFixed(1)}× faster` : `${(1 / times).toFixed(1)}× slower`;
-    assert.equal(clockComparison(laneOf(seconds, 3), plain), words);
+    assert.equal(clockComparison([seconds, 9, 0], plain), words);
   }
+});
+
+test("results are tables for other programs, whatever the texts hold", () => {
+  const rows = [{ lane: 'a "b", c', count: 1, words: null }];
+  assert.equal(csvOf(rows), '"lane","count","words"\r\n"a ""b"", c","1",""\r\n');
 });
 
 test("a lane is so many forward passes on its way, or so long by time", () => {

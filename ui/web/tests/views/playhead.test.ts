@@ -190,6 +190,22 @@ test("of a short run every forward pass stands for 0.8 s at least, unless a high
   assert.ok(playRate(2, 0, 12) > playRate(1, 0, 12));
 });
 
+test("by time a pass is shown as long as it took, beside the mean pass of its run", () => {
+  const run = runOf();
+  run.main.steps.forEach((step, pass) => {
+    step.seconds = pass === 1 ? 0.004 : 0.001;
+  });
+  const rateAt = (change: Partial<import("../../watch/playhead.ts").PlayerState>) =>
+    new Playhead(
+      { ...initialState(), ...change },
+      () => run,
+      () => {},
+    ).rate();
+  const even = rateAt({ pass: 0, isByTime: false });
+  assert.equal(rateAt({ pass: 0 }), even / 2);
+  assert.equal(rateAt({ pass: 1 }), even * 2);
+});
+
 const viewAt = (change: Partial<import("../../watch/playhead.ts").PlayerState>) =>
   viewOf(
     { ...initialState(), pass: 1, ...change },
