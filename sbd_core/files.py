@@ -167,7 +167,7 @@ def fill_cache(folder: Path, write: Callable[[Path], object]) -> None:
     Removes work folders beside it that are over an hour old. Raises ArgumentError if the cache
     cannot be written.
     """
-    for work in folder.parent.glob(".*.new"):
+    for work in folder.parent.glob(".*"):
         with suppress(OSError):
             if time.time() - work.stat().st_mtime > ABANDONED_SECONDS:
                 shutil.rmtree(work)

@@ -163,8 +163,7 @@ class CudaGraphStep:
         places = (self._slot, self._offset, key_places)
         attention = PaddedBatchAttention(pool, places, self.inputs[3:6], self.capacity)
         of_block = self.inputs[6].flatten()[:, None].bool() if self._adapts else None
-        rotary_factors = fused.rotary_factors_at(positions, self._rotary)
-        hidden = fused.hidden(ids, rotary_factors, [attention], of_block)
+        hidden = fused.hidden(ids, positions, self._rotary, [attention], of_block)
         logits = torch.mm(fused.weights.norm(hidden), fused.weights.head)
         self.logits.copy_(logits.view(self.logits.shape))
 

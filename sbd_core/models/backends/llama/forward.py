@@ -16,7 +16,6 @@ from torch.nn.functional import scaled_dot_product_attention, silu
 from sbd_core.masks import Blocks, visible_rows
 from sbd_core.models.backends.llama.weights import (
     LowRankLayer,
-    Norm,
     Weights,
     fuse_weights,
     low_rank_layers,
@@ -199,9 +198,6 @@ class FusedLlamaBackend:
             None if adapter is None else low_rank_layers(adapter, embedding)
         )
         self._rotary = self._rotary_table(STEP)
-        w = self.weights
-        kinds = [0] * w.num_heads + [1] * w.num_kv_heads + [2] * w.num_kv_heads
-        self._kinds = torch.tensor(kinds, device=w.embedding.device)
 
     @property
     def has_adapter(self) -> bool:
@@ -222,11 +218,13 @@ class FusedLlamaBackend:
         longest = max(num_keys_of(text) for text in texts)
         texts[0].cache.pool.ensure_capacity(longest)
         ids, positions = (
-            torch.tensor([each for row in rows for each in row], device=self._kinds.device)
+            torch.tensor(
+                [each for row in rows for each in row], device=self.weights.embedding.device
+            )
             for rows in ([t.token_ids for t in texts], [t.positions() for t in texts])
         )
-        rotary_factors = self.rotary_factors_at(positions, self.rotary_until(longest))
-        hidden = self.hidden(ids, rotary_factors, self._attentions(texts), self._block_rows(texts))
+        rotary, block_rows = self.rotary_until(longest), self._block_rows(texts)
+        hidden = self.hidden(ids, positions, rotary, self._attentions(texts), block_rows)
         num_logits = [request.num_logits for request in texts]
         logits = self._logits(hidden, [text.num_rows for text in texts], num_logits)
         for text in texts:
@@ -257,50 +255,38 @@ class FusedLlamaBackend:
             return None
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
-    def rotary_factors_at(
-        self, positions: Tensor, rotary: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        """Look up rotary cosines and sines for rows at `positions` (rows,).
-
-        rotary: a table from rotary_until() that covers all these positions.
-        Both are (rows, heads, 2, half), where half is half the head size; the heads are those of
-        queries, keys and values.
-        """
-        cosines, sines = (table.index_select(0, positions) for table in rotary)
-        return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
-
     def hidden(
         self,
         ids: Tensor,
-        rotary_factors: tuple[Tensor, Tensor],
+        positions: Tensor,
+        rotary: tuple[Tensor, Tensor],
         parts: Sequence[Attention],
         block_rows: Tensor | None = None,
     ) -> Tensor:
         """Run all layers; returns hidden states (rows, hidden) before the final norm.
 
-        ids: token ids (rows,).
-        rotary_factors: rotary cosines and sines, from rotary_factors_at().
+        ids, positions: token id and position of each row, (rows,).
+        rotary: a table from rotary_until() that covers all these positions.
         parts: the attentions of the texts, in the order of the rows.
         block_rows: rows that the block adapter applies to, as indices or as a bool tensor
             (rows, 1); None if it applies to none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
-        shape = rotary_factors[0].shape
+        cosines, sines = (table.index_select(0, positions) for table in rotary)
         width = w.layers[0].gate_up.weight.shape[1] // 2
         adapter, rows = (None, ids) if block_rows is None else (self._adapter, block_rows)
+        counts = w.num_heads, w.num_kv_heads, w.num_kv_heads
         for index, layer in enumerate(w.layers):
             normed = layer.attention_norm(hidden)
             heads = layer.query_key_value(normed)
             if adapter is not None:
                 adapter[index][0].add_to(heads, normed, rows)
-            heads = heads.view(shape)
+            queries, keys, values = heads.view(len(ids), -1, w.head_size).split(counts, 1)
             if layer.query_norm is not None and layer.key_norm is not None:
-                heads = self._normed(heads, layer.query_norm, layer.key_norm)
-            heads = torch.addcmul(
-                heads * rotary_factors[0], heads.flip(2), rotary_factors[1]
-            ).flatten(2)
-            mixed = self._attended(parts, index, heads)
+                queries, keys = layer.query_norm(queries), layer.key_norm(keys)
+            queries, keys = (_turned(each, cosines, sines) for each in (queries, keys))
+            mixed = self._attended(parts, index, queries * w.head_size**-0.5, keys, values)
             layer.out.add_to(hidden, mixed)
             if adapter is not None:
                 adapter[index][1].add_to(hidden, mixed, rows)
@@ -315,31 +301,12 @@ class FusedLlamaBackend:
                 adapter[index][3].add_to(hidden, product, rows)
         return hidden
 
-    def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:
-        """Return `heads` (rows, heads, 2, half) with RMSNorm applied to the query and key heads."""
-        w = self.weights
-        kinds = torch.split_with_sizes(
-            heads.flatten(2), (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
-        )
-        normed = torch.cat([query_norm(kinds[0]), key_norm(kinds[1]), kinds[2]], 1)
-        return normed.view(heads.shape)
-
     def _attended(
-        self,
-        parts: Sequence[Attention],
-        layer: int,
-        heads: Tensor,
+        self, parts: Sequence[Attention], layer: int, queries: Tensor, keys: Tensor, values: Tensor
     ) -> Tensor:
-        """Return one layer's attention output for all texts: (rows, query heads * head size).
-
-        heads: (rows, heads, head size): all query heads, then the key heads, then the value heads.
-        """
-        w = self.weights
-        queries, keys, values = torch.split_with_sizes(
-            heads, (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
-        )
+        """Return one layer's attention output for all texts: (rows, heads * head size)."""
         if len(parts) == 1:
-            return parts[0].attend(layer, queries, keys, values).reshape(heads.shape[0], -1)
+            return parts[0].attend(layer, queries, keys, values).reshape(len(queries), -1)
         sizes = [part.num_rows for part in parts]
         shares = zip(
             parts, queries.split(sizes), keys.split(sizes), values.split(sizes), strict=True
@@ -364,18 +331,18 @@ class FusedLlamaBackend:
         return table
 
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
-        """Compute rotary cosines and sines, each (length, 3, 2, head size / 2).
-
-        The 3 are queries, keys and values. A head x becomes x * cosines + (x with its halves
-        swapped) * sines. Query factors include the attention scale; values stay as they are.
-        """
+        """Compute rotary cosines and sines, each (length, 1, 2, head size / 2), for _turned()."""
         w = self.weights
         positions = torch.arange(length, device=w.embedding.device)[None]
         shape = (length, 1, 2, w.head_size // 2)
         cosines, sines = (t[0].reshape(shape) for t in w.rotary(w.embedding, positions))
-        sines = torch.cat([-sines[:, :, :1], sines[:, :, 1:]], 2)
-        scale = w.head_size**-0.5
-        return (
-            torch.cat([cosines * scale, cosines, torch.ones_like(cosines)], 1),
-            torch.cat([sines * scale, sines, torch.zeros_like(sines)], 1),
-        )
+        return cosines, torch.cat([-sines[:, :, :1], sines[:, :, 1:]], 2)
+
+
+def _turned(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Apply rotary embeddings to heads (rows, heads, head size).
+
+    A head x becomes x * cosines + (x with its halves swapped) * sines.
+    """
+    halves = heads.view(*heads.shape[:2], 2, -1)
+    return torch.addcmul(halves * cosines, halves.flip(2), sines).flatten(2)
