@@ -1,4 +1,4 @@
-// Draws a run as a picture for a paper: counts and prompt above the staircase. Draws on a canvas of its own, with the
+// Draws a run as a picture for a paper or a slide: counts and prompt above the staircase. Draws on a canvas of its own, with the
 // functions that draw the staircase on the page; does not touch the page.
 
 import constants from "../constants.json" with { type: "json" };
@@ -18,18 +18,18 @@ import {
 } from "../watch/staircase.ts";
 
 export const WIDTH = 1280;
-export const PAD = 40;
-export const INNER = WIDTH - 2 * PAD;
+const PAD = 40;
+const INNER = WIDTH - 2 * PAD;
 const STAIRS_HEIGHT = 560;
 const SANS = 'ui-sans-serif, system-ui, "Segoe UI", Roboto, Arial, sans-serif';
 
 /** Colours of the page's style sheet, which a canvas cannot read. */
-const LIGHT = { page: "#f8f7f4", well: "#f3f2ee", ghost: "#6a6e78", soft: "#e4edfb" };
-const DARK = { page: "#0f1115", well: "#20242d", ghost: "#9aa0ad", soft: "#22304a" };
+const LIGHT = { page: "#f8f7f4", well: "#f3f2ee" };
+const DARK = { page: "#0f1115", well: "#20242d" };
 
-export type Box = { x: number; y: number; width: number; height: number };
+type Box = { x: number; y: number; width: number; height: number };
 /** width: where the text is cut off */
-export type Letters = { weight?: number; font?: string; align?: CanvasTextAlign; width?: number };
+type Letters = { weight?: number; align?: CanvasTextAlign; width?: number };
 
 /** Return the counts at a pass: "24 forward passes · 76 tokens · 3.17 a forward pass". */
 export function countsText(run: Run, pass: number) {
@@ -51,8 +51,6 @@ export class Picture {
   inks: {
     page: string;
     well: string;
-    ghost: string;
-    soft: string;
     ramp: string;
     card: string;
     line: string;
@@ -86,11 +84,6 @@ export class Picture {
     if (!context) throw new Error("this browser gives no canvas to draw on");
     context.scale(scale, scale);
     this.context = context;
-    this.clear();
-  }
-
-  clear() {
-    this.fill(this.inks.page, 0, 0, WIDTH, this.height);
   }
 
   fill(colour: string, x: number, y: number, width: number, height: number) {
@@ -105,10 +98,10 @@ export class Picture {
     y: number,
     size: number,
     colour: string,
-    { weight = 400, font = SANS, align = "left", width = 1e4 }: Letters = {},
+    { weight = 400, align = "left", width = 1e4 }: Letters = {},
   ) {
     const { context } = this;
-    context.font = `${weight} ${size}px ${font}`;
+    context.font = `${weight} ${size}px ${SANS}`;
     context.fillStyle = colour;
     context.textAlign = align;
     context.textBaseline = "alphabetic";
@@ -127,10 +120,6 @@ export class Picture {
       else high = middle - 1;
     }
     return `${text.slice(0, low)}…`;
-  }
-
-  writePrompt(y: number, size: number, width: number) {
-    this.write(this.run.prompt.replace(/\s+/g, " "), PAD, y, size, this.inks.muted, { width });
   }
 
   /** Draw the staircase in a box, up to `pass`. */
@@ -172,21 +161,27 @@ export class Picture {
     this.write(colour, right, y + 26, 13, muted, { align: "right" });
     this.write(dots, left - 8, y + 26, 13, muted, { align: "right" });
   }
+
+  /** Draw the run as it is at `pass`. */
+  draw(pass: number) {
+    const { run, height } = this;
+    const { text, muted } = this.inks;
+    const foot = height - 16;
+    const label = [run.model, strategyLabel(run)].filter(Boolean).join(" · ");
+    const size = run.main.pins.size ? 18 : 20;
+    this.fill(this.inks.page, 0, 0, WIDTH, height);
+    this.write(countsText(run, pass), PAD, 44, size, text, { weight: 650, width: 760 });
+    this.write(run.prompt.replace(/\s+/g, " "), PAD, 68, 14, muted, { width: 700 });
+    this.drawKey(WIDTH - PAD, 34);
+    this.drawStairs(pass, { x: PAD, y: 100, width: INNER, height: height - 150 });
+    this.write("Position → by forward pass ↓", PAD, foot, 13, muted);
+    this.write(label, WIDTH - PAD, foot, 13, muted, { align: "right", width: 700 });
+  }
 }
 
 /** Return a canvas with the whole staircase of a run. */
 export function staircasePicture(run: Run, isDark: boolean, scale: number) {
   const picture = new Picture(run, isDark, STAIRS_HEIGHT, scale);
-  const { lastPass, pins } = run.main;
-  const { text, muted } = picture.inks;
-  const foot = STAIRS_HEIGHT - 16;
-  const label = [run.model, strategyLabel(run)].filter(Boolean).join(" · ");
-  const counts = countsText(run, lastPass);
-  picture.write(counts, PAD, 44, pins.size ? 18 : 20, text, { weight: 650, width: 760 });
-  picture.writePrompt(68, 14, 700);
-  picture.drawKey(WIDTH - PAD, 34);
-  picture.drawStairs(lastPass, { x: PAD, y: 100, width: INNER, height: STAIRS_HEIGHT - 150 });
-  picture.write("Position → by forward pass ↓", PAD, foot, 13, muted);
-  picture.write(label, WIDTH - PAD, foot, 13, muted, { align: "right", width: 700 });
+  picture.draw(run.main.lastPass);
   return picture.canvas;
 }

@@ -75,7 +75,7 @@ export class Share {
   }
 
   pictureRows() {
-    const frames = "Tiles and staircase, a forward pass a frame, 1280 pixels wide, for a slide.";
+    const frames = "The staircase, a forward pass a frame, 1280 pixels wide, for a slide.";
     return [
       this.row("Staircase", "A picture at double size, for a paper.", "Save PNG", (run) =>
         this.savePng(run),
