@@ -370,7 +370,7 @@ class Doors:
                 body = _checked_ids(body, ("session_hash", "event_id"))
             else:
                 body = self._checked_event(called[1] if called else None, body, len(held))
-            scope = {**scope, "path": path, "query_string": b""}
+            scope = {**scope, "path": path, "query_string": b"", "headers": _as_json(scope)}
             replayed = _replayed(json.dumps(body).encode(), receive)
             if is_event:
                 await self._join(sender, body.get("session_hash"), scope, replayed, send)
@@ -588,6 +588,13 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sender
+
+
+def _as_json(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """The headers of a request whose body was parsed and is handed on as JSON."""
+    about_body = (b"content-type", b"content-length", b"content-encoding")
+    kept = [(name, value) for name, value in scope["headers"] if name not in about_body]
+    return [*kept, (b"content-type", b"application/json")]
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

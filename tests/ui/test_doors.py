@@ -1,6 +1,7 @@
 """The doors: whose a request is, how large it may be, how many may come, what answers have."""
 
 import asyncio
+import json
 import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -102,6 +103,17 @@ def test_only_traces_may_be_large(page):
     [(kind, words)] = visitor.events(taken.json()["event_id"], "trace_to_html")
     assert (kind, "trace: must be JSON" in words["error"]) == ("error", True)
     visitor.leave()
+
+
+def test_a_body_of_no_kind_is_json_and_is_not_sent_back(page):
+    text = "secret " * 5000
+    body = json.dumps({"data": data_of(page, "decode", {"prompt": text, "max_new_tokens": 1})})
+    for kind in ({}, {"Content-Type": "text/plain"}, {"Content-Encoding": "gzip"}):
+        answer = httpx.post(
+            f"{page.url}/gradio_api/call/decode", content=body.encode(), headers=kind
+        )
+        assert answer.status_code == 200
+        assert list(answer.json()) == ["event_id"]
 
 
 def test_bodies_that_do_not_arrive_take_bounded_memory_and_give_it_back(monkeypatch):
