@@ -66,7 +66,7 @@ class LaneChoice {
     const dial = laneSettingOf(this.select.value);
     const letter = dial ? settingLabel(dial[0]) : "";
     setText(this.letter, letter);
-    this.field.placeholder = dial?.[0] === "max_rows" ? "default" : "";
+    this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
     setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
     const setting = dial?.[0] === "max_rows" ? ROWS : GLOSSARY[dial?.[0] ?? ""]?.words;
     setTerm(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));
