@@ -54,6 +54,7 @@ def test_decode_lands_tokens_out_of_order_and_both_lanes_end_on_the_text(story):
 
 def test_next_token_prediction_can_be_played_to_its_own_end(replay):
     replay.emulate_media(reduced_motion="no-preference")
+    replay.get_by_label("Advance").select_option("pass")
     replay.get_by_role("button", name="Last forward pass").click()
     onward = replay.get_by_role("button", name="Play next-token prediction to its end")
     plain = replay.get_by_label("Next-token text so far")
