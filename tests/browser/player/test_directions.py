@@ -49,3 +49,14 @@ def test_words_and_tiles_stand_in_reading_order(open_page, tmp_path, pieces) -> 
     assert [word for word in words if word != "end"] == seen(pieces)
     first, second = (page.locator(".sbd-tile").nth(i).bounding_box()["x"] for i in (0, 1))
     assert (first > second) == is_from_right
+
+
+def test_lanes_of_compare_are_read_from_the_right_too(serve, open_page) -> None:
+    page = open_page(f"{serve(story_model(HEBREW))}#compare")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    lane = page.locator(".sbd-compare-text").first
+    page.get_by_role("button", name="Finish (End)").click()
+    expect(lane).to_contain_text("end", timeout=60_000)
+    expect(lane).to_have_attribute("dir", "rtl")
+    words = [word for word in lane.evaluate(CENTRES) if word != "end"]
+    assert words == seen(HEBREW)
