@@ -25,7 +25,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "train": ("accelerate", "filelock", "tqdm"),
     "eval": ("filelock", "tqdm"),
     "fetch": ("filelock", "gguf"),
-    "lm-eval": ("lm_eval", "langdetect", "immutabledict", "nltk"),
+    "lm-eval": ("accelerate", "lm_eval", "langdetect", "immutabledict", "nltk"),
     "lora": ("peft",),
     "plots": ("plotly",),
     "ui": ("gradio",),
