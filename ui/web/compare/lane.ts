@@ -70,12 +70,7 @@ export class LaneCard {
     this.unit = make("small", "");
     this.place = make("span", "sbd-compare-place", this.value, " ", this.unit);
     this.fill = make("span", "sbd-compare-fill");
-    const attributes = {
-      role: "group",
-      tabindex: "0",
-      dir: "auto",
-      "aria-label": `Text of ${this.title}`,
-    };
+    const attributes = { role: "group", tabindex: "0", "aria-label": `Text of ${this.title}` };
     this.text = make("div", "sbd-compare-text", attributes);
     this.stairs = make("canvas", "sbd-compare-stairs", { role: "img" });
     this.verdictQuestion = question(`the verdict on ${this.title}`, "");
@@ -406,13 +401,6 @@ export function resultsOf(run: Run, cards: LaneCard[]) {
   }));
   const { block_size, max_new_tokens, seed } = config;
   return { prompt, model, weights, block_size, max_new_tokens, seed, rows };
-}
-
-/** Write rows with the same names as CSV (RFC 4180). */
-export function csvOf(rows: Record<string, unknown>[]) {
-  const cell = (value: unknown) => `"${String(value ?? "").replaceAll('"', '""')}"`;
-  const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
-  return lines.map((line) => `${line.map(cell).join()}\r\n`).join("");
 }
 
 /**

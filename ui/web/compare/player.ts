@@ -15,13 +15,13 @@ import {
   showPlaying,
 } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
-import { saveFile } from "../dom/save.ts";
+import { csvOf, saveFile } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
 import { makeTermNote, question } from "../dom/terms.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { makeTicker } from "../watch/playhead.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
-import { compareWithNtp, csvOf, LaneCard, makeTable, resultsOf } from "./lane.ts";
+import { compareWithNtp, LaneCard, makeTable, resultsOf } from "./lane.ts";
 
 function makeTransport(player: ComparePlayer) {
   const { actions } = player;

@@ -583,10 +583,8 @@ export class Run {
     const joined = this.joinedAt(lane, lane.lastPass);
     for (let position = 0; lane.fixed.has(position); position += 1) {
       const token = lane.fixed.get(position)?.token;
-      const text = (joined.get(position)?.text ?? this.tokenText(token)).replaceAll(
-        new RegExp(BYTE, "g"),
-        "",
-      );
+      const text = joined.get(position)?.text ?? this.tokenText(token);
+      if (BYTE.test(text)) continue;
       if (/\p{L}/u.test(text)) return directionOf(text);
     }
     return directionOf(this.prompt);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { differenceWords, laneDifferences } from "../../compare/form.ts";
-import { clockComparison, compareWithNtp, csvOf, progressWords } from "../../compare/lane.ts";
+import { clockComparison, compareWithNtp, progressWords } from "../../compare/lane.ts";
 import { nearestPassEnd } from "../../compare/player.ts";
 import { formatRaceSeconds } from "../../core/numbers.ts";
 import { laneTitle } from "../../core/words.ts";
@@ -103,11 +103,6 @@ test("how much faster a lane was for a token follows from the times that are sho
     const words = times > 1 ? `${times.toFixed(1)}× faster` : `${(1 / times).toFixed(1)}× slower`;
     assert.equal(clockComparison([seconds, 9, 0], plain), words);
   }
-});
-
-test("results are tables for other programs, whatever the texts hold", () => {
-  const rows = [{ lane: 'a "b", c', count: 1, words: null }];
-  assert.equal(csvOf(rows), '"lane","count","words"\r\n"a ""b"", c","1",""\r\n');
 });
 
 test("a lane is so many forward passes on its way, or so long by time", () => {
