@@ -7,11 +7,11 @@ In JSON, an event is an object of short arrays. Limits hold when JSON is read, n
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from sbd_core.json_node import Amount, Count, Probability
+from sbd_core.json_node import Amount, Count, Probability, choice_of
 
 Kind = Literal["prefill", "decode"]
 
@@ -165,7 +165,7 @@ class StepEvent:
 class EventData(msgspec.Struct, frozen=True):
     """The JSON of an event; its number is its place among the events."""
 
-    kind: Kind
+    kind: Annotated[str, choice_of(Kind)]
     context: tuple[Count, Count]
     block: Span
     masked: tuple[MaskedPosition, ...]

@@ -17,7 +17,7 @@ from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import EventData, StepEvent
-from sbd_core.json_node import Count, read_json
+from sbd_core.json_node import Count, choice_of, read_json
 from sbd_core.solvers import make_solver, solver_parameters
 
 FORMAT = "sbd-trace"
@@ -159,7 +159,6 @@ def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
 
 def _type_in_json(item: Field[Any]) -> Any:
     own = {
-        "strategy": StrategyName,
         "solver": dict[str, Any],
         "pinned": tuple[tuple[Count, Count], ...],
     }
@@ -187,7 +186,7 @@ class TraceData(msgspec.Struct):
     prompt: str
     prompt_token_ids: tuple[Count, ...]
     text: str
-    finish: Finish
+    finish: Annotated[str, choice_of(Finish)]
     versions: dict[str, str]
     shape: dict[str, Any] | None
     end_token_ids: tuple[Count, ...]

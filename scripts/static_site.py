@@ -24,7 +24,17 @@ from sbd_core.files import ASSETS, replaced_folder, require_new_folder
 from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL, WEB_MANIFEST
 from sbd_core.models.web_folder import WebFolder, keep_export
 from ui.examples import gallery
-from ui.page import DIST, GPU_RUNTIME, RUNTIME, entry_of_export, gallery_json, page_files, page_html
+from ui.page import (
+    CARD_PATH,
+    DIST,
+    GPU_RUNTIME,
+    RUNTIME,
+    card_html,
+    entry_of_export,
+    gallery_json,
+    page_files,
+    page_html,
+)
 
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 MARKER = "sbd-site.json"
@@ -55,6 +65,7 @@ def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
     """Write the site into the empty folder `out`."""
     for name, file in page_files().items():
         copy(file, out / name)
+    write(out / CARD_PATH, card_html())
     for export in exports:
         for name in export.names:
             copy(export.folder / name, out / folder_path_of(export) / name)

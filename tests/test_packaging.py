@@ -53,10 +53,15 @@ def test_the_pinned_sets_hold_what_the_project_asks_for_and_nothing_else() -> No
             assert all(version in allowed for allowed in ranges), pin
 
 
+MODULES = {"markdown-it-py": "markdown-it"}
+"""Packages of another name than their module."""
+
+
 def test_the_extras_are_those_the_code_asks_for() -> None:
     assert set(OPTIONAL) == {*EXTRAS, "all", "dev"}
     for extra, packages in EXTRAS.items():
-        assert names_of(OPTIONAL[extra]) == {canonicalize_name(name) for name in packages}
+        modules = {MODULES.get(name, name) for name in names_of(OPTIONAL[extra])}
+        assert modules == {canonicalize_name(name) for name in packages}
     [everything] = OPTIONAL["all"]
     assert everything.extras == set(EXTRAS) - HELD_APART
     assert {command.extra for command in COMMANDS.values()} <= {None, *EXTRAS}

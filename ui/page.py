@@ -38,6 +38,7 @@ RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
 GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
 """ONNX Runtime Web's build for GPUs."""
 CARD = DEFAULT_CHECKPOINT / "README.md"
+CARD_PATH = "model-card.html"
 RUN_ID = "gallery"
 """Id of every recorded run; the page gives each its own."""
 
@@ -51,8 +52,17 @@ def page_files() -> dict[str, Path]:
         **{f"css/{style.name}": style for style in styles},
         "html/replay.html": ASSETS / "html" / "replay.html",
         LIBRARY_PATH: LIBRARY,
-        "model-card.md": CARD,
     }
+
+
+def card_html() -> str:
+    """Make model-card.html: the card of the bundled model."""
+    from markdown_it import MarkdownIt
+
+    text = CARD.read_text("utf-8").removeprefix("---").partition("\n---\n")[2]
+    text = re.sub("<!--.*?-->", "", text)
+    card = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return (ASSETS / "html" / "card.html").read_text("utf-8").replace("<!--CARD-->", card)
 
 
 def gallery_json(name: str) -> str:
@@ -116,7 +126,7 @@ def views_of(models: Sequence[dict[str, Any]], code: str) -> dict[str, str]:
         "charts": charts_value(),
         "roofline": roofline_value(),
         "gallery": gallery_value(),
-        "footer": wire_json({"code": code, "card": "model-card.md"}),
+        "footer": wire_json({"code": code, "card": CARD_PATH}),
     }
 
 

@@ -33,7 +33,14 @@ from ui.decode.session import FAILED_TEXT, Client, Lane, Session, Update, timing
 from ui.doors import SECONDS_UNREAD, Doors, Networks, Receive, Scope, Send
 from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
-from ui.page import entries_of_offers, gallery_json, page_files, page_html
+from ui.page import (
+    CARD_PATH,
+    card_html,
+    entries_of_offers,
+    gallery_json,
+    page_files,
+    page_html,
+)
 from ui.share.trace_files import read_trace
 from ui.views.recorded import lines_of_trace
 
@@ -101,7 +108,8 @@ class PageServer(Server):
         self.page_root = root_path
         self.doors = Doors(super().__call__, self, root_path=root_path, **doors)
         self._files = page_files()
-        self._made = {"index.html", *(f"gallery/{item.name}.json" for item in gallery())}
+        runs = (f"gallery/{item.name}.json" for item in gallery())
+        self._made = {"index.html", CARD_PATH, *runs}
         self.answers: dict[str, Callable[[Any], Any]] = {
             "/ask/models": self._entries,
             "/ask/trace": _asked(lambda sent: {"lines": lines_of_trace(sent.get("text"))}),
@@ -130,6 +138,8 @@ class PageServer(Server):
         """The file of a known name in memory; None if it is too large or there is none."""
         if name == "index.html":
             return Held.of(self._index().encode(), name)
+        if name == CARD_PATH:
+            return Held.of(card_html().encode(), name)
         if name in self._files:
             is_small = self._files[name].stat().st_size <= MAX_HELD
             return Held.of(self._files[name].read_bytes(), name) if is_small else None

@@ -108,5 +108,5 @@ def test_what_must_be_there_for_a_first_visit_is_what_every_host_serves(export, 
     needed = [*known["files"], *known["runtime"]["files"]]
     assert {Path(name).suffix for name in needed} == {"", ".html", ".css", ".js", ".mjs", ".gz"}
     assert {"index.html", "dist/page.js", "dist/engine.js", "css/page.css"} < {*needed}
-    assert {"model-card.md", f"models/{export.name}/manifest.json"} < {*known["rest"]}
+    assert {"model-card.html", f"models/{export.name}/manifest.json"} < {*known["rest"]}
     assert all((out / name).exists() for name in (*needed, *known["rest"], ".nojekyll"))

@@ -15,9 +15,10 @@ import {
   showPlaying,
 } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
-import { csvOf, saveFile } from "../dom/save.ts";
+import { csvOf } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
 import { makeTermNote, question } from "../dom/terms.ts";
+import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { makeTicker } from "../watch/playhead.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
@@ -40,7 +41,7 @@ function makeTransport(player: ComparePlayer) {
     player.place,
     makeMeasureChoice(false, (isByTime) => player.measureBy(isByTime)),
     makeSpeedChoice("Pace", (speed) => player.set({ speed })),
-    makeButton("share", "Copy the link (S)", actions.share),
+    makeButton("share", "Take it home (S)", actions.share),
     makeButton("lecture", "Lecture mode (L)", actions.lecture),
     makeButton("help", "Help (?)", actions.help),
     player.message,
@@ -49,6 +50,7 @@ function makeTransport(player: ComparePlayer) {
 
 export type PlayState = { clock: number; isPlaying: boolean; speed: number; isByTime: boolean };
 
+const RESULTS_WORDS = "The numbers of every lane, as in the table.";
 const PLAY_SECONDS = 8; // of playback at speed 1, until the last lane finishes
 
 export class ComparePlayer {
@@ -68,7 +70,7 @@ export class ComparePlayer {
     togglePlay: () => void;
     lecture: () => void | Promise<void>;
     help: () => void;
-    share: () => Promise<void>;
+    share: () => void;
     closeAll: () => void;
     previousPosition: () => void;
     nextPosition: () => void;
@@ -76,6 +78,7 @@ export class ComparePlayer {
     branch: () => void;
   };
   help = new Help(false, COMPARE_HELP);
+  share = new Sheet();
   title: HTMLParagraphElement;
   stage: HTMLDivElement;
   table: HTMLDivElement;
@@ -100,7 +103,7 @@ export class ComparePlayer {
    */
   constructor(
     readonly root: HTMLElement,
-    readonly link: () => string,
+    link: () => string,
     time: () => void,
     signal: AbortSignal,
   ) {
@@ -116,6 +119,12 @@ export class ComparePlayer {
     this.legend = question("the marks", MARKS_WORDS);
     this.message = make("p", "sbd-compare-note sbd-compare-told", { role: "status" });
     this.timeButton = make("button", "sbd-action", time);
+    this.share.rows.append(
+      this.share.linkRow("Opens the page and compares these lanes again.", link),
+      ...["JSON", "CSV"].map((kind) =>
+        this.share.row("Results", RESULTS_WORDS, `Save ${kind}`, () => this.save(kind)),
+      ),
+    );
     this.saveButtons = ["JSON", "CSV"].map((kind) =>
       make("button", "sbd-action", { "aria-label": `Save as ${kind}` }, kind, () =>
         this.save(kind),
@@ -151,7 +160,7 @@ export class ComparePlayer {
       togglePlay: () => this.togglePlay(),
       lecture: () => this.lecture.toggle(),
       help: () => this.help.toggle(),
-      share: () => this.copyLink(),
+      share: () => this.share.toggle(),
       closeAll: () => this.lecture.leave(),
       previousPosition: () => this.moveFocus(-1),
       nextPosition: () => this.moveFocus(1),
@@ -246,24 +255,13 @@ export class ComparePlayer {
     );
   }
 
-  /** Copy the address that compares the chosen lanes. */
-  async copyLink() {
-    const link = this.link();
-    try {
-      await navigator.clipboard.writeText(link);
-      setText(this.message, "The link to this comparison is copied.");
-    } catch {
-      setText(this.message, `The link: ${link}`);
-    }
-  }
-
   /** Save the results that the table shows. */
   save(kind: string) {
     const { run } = this.history;
     if (!run) return;
     const results = resultsOf(run, this.lanes);
     const text = kind === "CSV" ? csvOf(results.rows) : JSON.stringify(results, null, 1);
-    saveFile(`compare-${run.fileStem}.${kind.toLowerCase()}`, new Blob([text]));
+    this.share.save(`compare-${run.fileStem}.${kind.toLowerCase()}`, new Blob([text]));
   }
 
   /** Add the times of a complete run to those of the same comparison. @param link that compares its lanes again */
@@ -436,7 +434,7 @@ const COMPARE_HELP: HelpWords = {
     ["Home End", "start or finish"],
     ["Esc", "leave lecture mode"],
     ["L", "lecture mode, full screen"],
-    ["S", "copy the link to this comparison"],
+    ["S", "take it home: the link, the numbers"],
     ["?", "this help"],
   ],
 };

@@ -53,7 +53,14 @@ class CompareView {
     );
     player.head.append(differenceLine.root);
     form.root.addEventListener("input", () => differenceLine.update());
-    host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
+    host.replaceChildren(
+      form.root,
+      player.card,
+      player.result,
+      player.live,
+      player.help.root,
+      player.share.root,
+    );
     host.sbdCompare = player;
     if (setting.lines) player.receive(setting.lines);
     this.takeLink(form, player);

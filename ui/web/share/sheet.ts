@@ -1,5 +1,5 @@
-// The share dialog: saves a run as a replay page, a trace or a picture, copies its link, and opens a trace. A trace is
-// opened by the server, through `host`; without a host the dialog only saves pictures.
+// The share dialogs. That of a run saves it as a replay page, a trace or a picture, copies its link, and opens a trace. A
+// trace is opened by the server, through `host`; without a host the dialog only saves pictures.
 
 import constants from "../constants.json" with { type: "json" };
 import { failureWords } from "../core/numbers.ts";
@@ -29,11 +29,75 @@ export interface ShareHost {
 
 const { limits } = constants;
 
-/** The dialog; of the player it only knows which run is shown. */
-export class Share {
+/** A dialog of rows, each with a button, and of a line that says what a button did. */
+export class Sheet {
   status: HTMLParagraphElement;
-  bar: HTMLProgressElement;
+  rows = make("div", "sbd-share-rows");
+  foot: HTMLDivElement;
   root: HTMLDialogElement;
+
+  constructor() {
+    this.status = make("p", "sbd-share-status", { role: "status" });
+    this.foot = make("div", "sbd-share-foot", this.status);
+    const title = { "aria-label": "Close sharing", title: "Close (Esc)" };
+    const close = make("button", "sbd-button", title, icon("close"), () => this.root.close());
+    const heading = make("h2", "", "Take it home");
+    this.root = make(
+      "dialog",
+      "sbd-help sbd-share",
+      { "aria-label": "Take it home", "data-key": "s" },
+      make("div", "sbd-help-head", heading, close),
+      this.rows,
+      this.foot,
+      (event) => event.target === this.root && this.root.close(),
+    );
+  }
+
+  /** Create a row of the dialog. */
+  row(title: string, words: string, label: string, act: () => void) {
+    const button = make("button", "sbd-action sbd-share-do", label, act);
+    const text = make("div", "", make("h3", "", title), make("p", "", words));
+    return make("div", "sbd-share-row", text, button);
+  }
+
+  /** Create the row that copies a link. */
+  linkRow(words: string, link: () => string) {
+    return this.row("Link", words, "Copy link", async () => {
+      const address = link();
+      try {
+        await navigator.clipboard.writeText(address);
+        this.say("Copied the link.");
+      } catch {
+        this.say(address); // no access to the clipboard: to be copied by hand
+      }
+    });
+  }
+
+  save(name: string, blob: Blob) {
+    saveFile(name, blob);
+    this.say(`Saved ${name}, ${fileSize(blob.size)}.`);
+  }
+
+  say(text: string, isError: boolean = false) {
+    this.status.classList.toggle("is-error", isError);
+    setText(this.status, text);
+  }
+
+  show() {
+    if (!this.root.open) this.root.showModal();
+  }
+
+  /** Open or close the dialog. */
+  toggle() {
+    this.say("");
+    if (this.root.open) this.root.close();
+    else this.show();
+  }
+}
+
+/** The dialog of one run; of the player it only knows which run is shown. */
+export class Share extends Sheet {
+  bar: HTMLProgressElement;
 
   /** @param signal removes the listeners, and ends an animation that is being drawn */
   constructor(
@@ -41,22 +105,11 @@ export class Share {
     host: ShareHost | null,
     readonly signal: AbortSignal,
   ) {
-    this.status = make("p", "sbd-share-status", { role: "status" });
+    super();
     this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
     this.bar.hidden = true;
-    const title = { "aria-label": "Close sharing", title: "Close (Esc)" };
-    const close = make("button", "sbd-button", title, icon("close"), () => this.root.close());
-    const rows = [...(host ? this.serverRows(host) : []), ...this.pictureRows()];
-    const heading = make("h2", "", { id: "sbd-share-title" }, "Take it home");
-    this.root = make(
-      "dialog",
-      "sbd-help sbd-share",
-      { "aria-labelledby": "sbd-share-title", "data-key": "s" },
-      make("div", "sbd-help-head", heading, close),
-      make("div", "sbd-share-rows", ...rows),
-      make("div", "sbd-share-foot", this.bar, this.status),
-      (event) => event.target === this.root && this.root.close(),
-    );
+    this.foot.prepend(this.bar);
+    this.rows.append(...(host ? this.serverRows(host) : []), ...this.pictureRows());
     if (host) this.listenToDrops(host, signal);
   }
 
@@ -65,9 +118,11 @@ export class Share {
     const trace =
       "Every number of this run, without next-token prediction beside it; opens here again.";
     return [
-      this.linkRow(),
-      this.row("Replay page", replay, "Save HTML", (run) => this.saveReplay(host, run)),
-      this.row("Trace", trace, "Save JSON", (run) => {
+      this.linkRow("Opens the page with these settings and decodes again.", () =>
+        this.player.run ? linkTo(settingsOf(this.player.run)).href : "",
+      ),
+      this.runRow("Replay page", replay, "Save HTML", (run) => this.saveReplay(host, run)),
+      this.runRow("Trace", trace, "Save JSON", (run) => {
         this.save(fileName(run, "json"), new Blob([traceText(run)], { type: "application/json" }));
       }),
       this.openRow(host),
@@ -77,10 +132,10 @@ export class Share {
   pictureRows() {
     const frames = "The staircase, a forward pass a frame, 1280 pixels wide, for a slide.";
     return [
-      this.row("Staircase", "A picture at double size, for a paper.", "Save PNG", (run) =>
+      this.runRow("Staircase", "A picture at double size, for a paper.", "Save PNG", (run) =>
         this.savePng(run),
       ),
-      this.row("Animation", frames, "Save GIF", (run) => this.saveGif(run)),
+      this.runRow("Animation", frames, "Save GIF", (run) => this.saveGif(run)),
     ];
   }
 
@@ -118,31 +173,9 @@ export class Share {
     }
   }
 
-  save(name: string, blob: Blob) {
-    saveFile(name, blob);
-    this.say(`Saved ${name}, ${fileSize(blob.size)}.`);
-  }
-
-  /** Create a row of the dialog, with a button that acts on the run shown. */
-  row(title: string, words: string, label: string, act: (run: Run) => void) {
-    const click = () => this.player.run && act(this.player.run);
-    const button = make("button", "sbd-action sbd-share-do", label, click);
-    const text = make("div", "", make("h3", "", title), make("p", "", words));
-    return make("div", "sbd-share-row", text, button);
-  }
-
-  /** Create the row that copies the link that decodes this run again. */
-  linkRow() {
-    const words = "Opens the page with these settings and decodes again.";
-    return this.row("Link", words, "Copy link", async (run) => {
-      const address = linkTo(settingsOf(run)).href;
-      try {
-        await navigator.clipboard.writeText(address);
-        this.say("Copied the link.");
-      } catch {
-        this.say(address); // no access to the clipboard: to be copied by hand
-      }
-    });
+  /** Create a row whose button acts on the run shown. */
+  runRow(title: string, words: string, label: string, act: (run: Run) => void) {
+    return this.row(title, words, label, () => this.player.run && act(this.player.run));
   }
 
   /** Create the row that opens a trace file. */
@@ -201,19 +234,8 @@ export class Share {
     this.say(error, !isShown);
   }
 
-  say(text: string, isError: boolean = false) {
-    this.status.classList.toggle("is-error", isError);
-    setText(this.status, text);
-  }
-
-  show() {
-    if (!this.root.open) this.root.showModal();
-  }
-
-  toggle() {
-    this.say("");
-    if (this.root.open) this.root.close();
-    else if (this.player.run) this.show();
+  override toggle() {
+    if (this.root.open || this.player.run) super.toggle();
   }
 }
 
