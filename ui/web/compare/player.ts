@@ -122,7 +122,7 @@ export class ComparePlayer {
     this.share.rows.append(
       this.share.linkRow("Opens the page and compares these lanes again.", link),
       ...["JSON", "CSV"].map((kind) =>
-        this.share.row("Results", RESULTS_WORDS, `Save ${kind}`, () => this.save(kind)),
+        this.share.row(`Results as ${kind}`, RESULTS_WORDS, `Save ${kind}`, () => this.save(kind)),
       ),
     );
     this.saveButtons = ["JSON", "CSV"].map((kind) =>
