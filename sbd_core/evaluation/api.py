@@ -1,4 +1,4 @@
-"""Evaluations on held-out examples: of any configs, the paper's Table 1, a sweep, several models.
+"""Evaluations on held-out examples: of any configs, the paper's Table 1, a sweep.
 
 Each returns JSON data, as in assets/results/: settings, circumstances, and under "rows" the scores
 of each config; see rows_data().
@@ -18,9 +18,8 @@ from sbd_core.decoding.api import resolve_defaults
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.evaluation.harness import Answers, Harness, Settings
-from sbd_core.evaluation.losses import masked_loss, perplexity
+from sbd_core.evaluation.losses import perplexity
 from sbd_core.evaluation.scoring import rows_data, score, scores
-from sbd_core.json_node import json_of
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
@@ -38,8 +37,6 @@ TABLE = {
     "SBD from the left, gamma 0.1": ("sbd", EntropyBoundFromLeft(gamma=0.1)),
     "verify": ("verify", EntropyBound()),
 }
-COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
-"""Rows of TABLE by which models are compared."""
 BASELINE_ROW = "NTP-trained, NTP"
 HANDWRITTEN = Path(__file__).with_name("handwritten_prompts.json")
 OWN = "own wording"
@@ -186,60 +183,6 @@ def paper_table(
             for number, item in enumerate(own)
         ],
     }
-
-
-def compare(
-    models: Mapping[str, HuggingFaceModel],
-    config: DecodeConfig,
-    examples: Mapping[str, Sequence[Example]],
-    harness: Harness,
-    **about: Any,
-) -> dict[str, Any]:
-    """Compare models by recipe, masked loss, and scores of the configurations COMPARED.
-
-    models: {name: model loaded from a folder}. For the rest see paper_table().
-    The data has under "models" {name: {"recipe", "masked_loss", "weights_sha256", "rows"}}.
-    """
-    configs = table_configs(config)
-    settings = {
-        f"{name} {row}": (models[name], configs[row]) for name in models for row in COMPARED
-    }
-    facts = {}
-    for name, model in models.items():  # quick steps that can fail come first
-        losses = masked_loss(model, examples, config.block_size, config.seed)
-        facts[name] = {
-            "recipe": _recipe(model),
-            "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
-            "weights_sha256": environment(model.folder).get("weights_sha256"),
-        }
-    found = scores(_answers(harness, settings, examples), examples)
-    for name in models:
-        facts[name]["rows"] = rows_data({row: found[f"{name} {row}"] for row in COMPARED})
-    return {**_about(settings, harness, about), "model": " ".join(models), "models": facts}
-
-
-def names_of(folders: Sequence[Path]) -> list[str]:
-    """Name each folder by the end of its path, just long enough to tell all of them apart.
-
-    Raises ArgumentError unless these are different folders.
-    """
-    for folder in folders:
-        if not folder.is_dir():
-            raise ArgumentError("compare", "must be folders of models", str(folder))
-    paths = [folder.resolve().parts for folder in folders]
-    for parts in range(1, max(map(len, paths)) + 1):
-        names = ["/".join(path[-parts:]) for path in paths]
-        if len(set(names)) == len(names):
-            return names
-    raise ArgumentError("compare", "must be different folders", str(folders[0]))
-
-
-def _recipe(model: HuggingFaceModel) -> Any:
-    path = (model.folder or Path()) / "recipe.json"
-    try:
-        return json_of(path.read_text("utf-8")) if model.folder and path.is_file() else None
-    except (OSError, ValueError) as error:
-        raise ArgumentError("compare", "must have a valid recipe.json", str(path)) from error
 
 
 def _answers(

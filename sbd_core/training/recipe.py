@@ -259,22 +259,6 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
     return recipe.learning_rate * min(risen, left, 1.0)
 
 
-def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: float) -> None:
-    """Raise ArgumentError if the learning rate would begin to fall before the warm-up is over.
-
-    step: number of steps done. seconds: training time so far. per_step: seconds per step.
-    """
-    warmup = seconds + max(0, recipe.warmup_steps - step) * per_step
-    plateau = 60 * recipe.minutes * (1 - recipe.decay_ratio)
-    if recipe.minutes and warmup > plateau:
-        least = warmup / (1 - recipe.decay_ratio) / 60
-        rule = (
-            f"must be at least {least:.2g} here, for {recipe.warmup_steps} steps of warm-up at "
-            f"{per_step:.2g} s each and a fall of {recipe.decay_ratio:.0%} of the time"
-        )
-        raise ArgumentError("minutes", rule, recipe.minutes)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisConfig:
     """Settings of a synthesis. Raises ArgumentError for an invalid value.

@@ -52,7 +52,7 @@ from sbd_core.training.checkpoint import (
 )
 from sbd_core.training.data import ModelLimits, require_tokens
 from sbd_core.training.new_model import new_model
-from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
+from sbd_core.training.recipe import Recipe, learning_rate, progress
 from sbd_core.training.step import (
     BetweenParts,
     Loss,
@@ -93,8 +93,6 @@ def graceful_stop() -> Iterator[threading.Event]:
         restore()
 
 
-STEPS_BEFORE_ESTIMATE = 4
-"""Number of steps after which the time of a step is known; the first step may compile."""
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
 TellParts = Callable[[int, int], None]
@@ -307,12 +305,10 @@ class Run(Loop):
         self, stop: threading.Event, tell: TellParts = lambda done, count: None
     ) -> Iterator[Any]:
         """Train to the end, yielding the metrics of each step; see Loop.steps()."""
-        require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
         if workers is None:
             workers = chosen_workers(self.accelerator.device)
         self._feed = batches(self._builder, self.step, workers)
-        self._durations: list[float] = []
         yield from super().steps(stop, tell)
 
     def backward(self, between: BetweenParts) -> tuple[Loss, Batch, float] | None:
@@ -342,12 +338,6 @@ class Run(Loop):
         line, is_over = self._measured(*made, rate, began, stop)
         if not math.isfinite(line["loss"]):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
-        self._durations.append(time.perf_counter() - began)
-        # Raises as soon as the minutes turn out to be too few for the warm-up.
-        is_known = len(self._durations) == STEPS_BEFORE_ESTIMATE
-        if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
-            least = min(self._durations)
-            require_enough_minutes(self.recipe, self.step, self.seconds, least)
         return line, is_over
 
     def words(self, line: Mapping[str, Any]) -> str:

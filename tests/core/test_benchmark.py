@@ -55,12 +55,9 @@ def test_every_method_has_a_row_of_every_task(trained, capsys, tmp_path, monkeyp
         assert 0 <= of_method["num_right"] <= 6
     assert found["rows"][GENERATE]["mean_ratio"] == 1
     assert found["rows"]["ntp"]["tokens_per_forward"] == 1
-    assert found["rows"]["ntp"]["rows_per_forward"] == 1
-    assert found["rows"]["verify, k=8"]["rows_per_forward"] > 1
     assert found["runs_on"] == "ONNX Runtime, float32"
-    # The file has few digits of a forward pass this short.
-    assert Calibrated.read(file).slowdown(16, 64) == pytest.approx(
-        found["forwards"]["64"]["16"]["slowdown"], rel=0.02
+    assert Calibrated.read(file).seconds[64][16] == pytest.approx(
+        found["forwards"]["64"]["16"]["milliseconds"] / 1000
     )
 
 
@@ -73,7 +70,6 @@ def test_every_forward_pass_is_counted(trained) -> None:
     assert look_up.num_forwards <= 12
     answer = by_engine(model, 12)["ntp"](prompt)
     assert (answer.token_ids, answer.num_forwards) == (plain.token_ids, plain.num_forwards)
-    assert answer.num_rows == 12 - 1, "the prompt's are left out"
 
 
 def test_a_model_without_training_is_timed_by_ntp_alone(tiny_folders) -> None:
@@ -92,7 +88,6 @@ def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() 
     assert found["tokens_per_second"] == 20.0
     assert found["tokens_per_forward"] == 2.5
     assert found["num_equal_to_baseline"] == found["num_right"] == 2
-    assert found["rows_per_forward"] is None
 
 
 def test_no_method_always_follows_the_same_one(trained) -> None:
@@ -107,9 +102,9 @@ def test_no_method_always_follows_the_same_one(trained) -> None:
 
     examples = held_out("math", 6, 0)
     methods = {name: method(name) for name in "abc"}
-    found = time_methods(methods, loaded(trained), examples, 2)
+    found = time_methods(methods, loaded(trained), examples)
     assert [len(each) for each in found.values()] == [6, 6, 6]
     orders = ["".join(asked[at : at + 3]) for at in range(3, len(asked), 3)]
     assert {"".join(sorted(order)) for order in orders} == {"abc"}
-    assert len(orders) == 12
+    assert len(orders) == 6
     assert {order[0] for order in orders} == set("abc")

@@ -17,7 +17,6 @@ from sbd_core.training.recipe import (
     SHIPPED,
     learning_rate,
     read_recipe,
-    require_enough_minutes,
 )
 from sbd_core.training.train import Run
 from tests.core.training.tiny_training import TINY, all_losses, command, interrupted_at, train
@@ -170,12 +169,6 @@ def test_a_stopped_run_goes_on_for_the_time_it_has_left(clock, tmp_path, monkeyp
     train(TIMED, None, tmp_path / "model")
     assert rates(tmp_path / "model") == rates(tmp_path / "whole")
     assert all_losses(tmp_path / "model") == all_losses(tmp_path / "whole")
-
-
-def test_too_few_minutes_for_warm_up_and_fall_are_an_error_that_names_enough() -> None:
-    with pytest.raises(ArgumentError, match=r"minutes: must be at least 2\.5 here, for 60 steps"):
-        require_enough_minutes(replace(TIMED, warmup_steps=60), 0, 0.0, 1.5)
-    require_enough_minutes(replace(TIMED, warmup_steps=24), 0, 0.0, 1.5)
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "soon"])
