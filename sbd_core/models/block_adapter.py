@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import split_torch_state_dict_into_shards
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -43,7 +44,7 @@ GROUPS = {
 }
 """Linear layers with the same input, which forward passes compute as one."""
 MOST_BYTES = 9_000_000
-"""Largest size of a file in bytes, as some hosts refuse files of 10 MB."""
+"""Size in bytes that a file of several tensors keeps to, as some hosts refuse files of 10 MB."""
 
 
 Pairs = Sequence[tuple[Tensor, Tensor]]
@@ -155,34 +156,20 @@ class BlockAdapter:
 
 
 def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
-    """Write an adapter in bf16 into an existing folder, in files of at most MOST_BYTES each."""
-    files: list[dict[str, Tensor]] = [{}]
-    size = 0
-    for name, tensor in adapter.tensors().items():
-        for part_name, part in _parts(name, tensor.detach().to("cpu", torch.bfloat16)):
-            bytes_of_part = part.numel() * 2
-            if files[-1] and size + bytes_of_part > MOST_BYTES:
-                files.append({})
-                size = 0
-            files[-1][part_name] = part.contiguous()
-            size += bytes_of_part
-    for old in folder.glob("block_adapter-*.safetensors"):
+    """Write an adapter in bf16 into an existing folder, in files of about MOST_BYTES each."""
+    tensors = {
+        name: tensor.detach().to("cpu", torch.bfloat16).contiguous()
+        for name, tensor in adapter.tensors().items()
+    }
+    files = split_torch_state_dict_into_shards(
+        tensors, filename_pattern="block_adapter{suffix}.safetensors", max_shard_size=MOST_BYTES
+    ).filename_to_tensors
+    for old in folder.glob("block_adapter*.safetensors"):
         old.unlink()
-    names = [
-        f"block_adapter-{n:05}-of-{len(files):05}.safetensors" for n in range(1, len(files) + 1)
-    ]
-    for name, tensors in zip(names, files, strict=True):
-        save_file(tensors, folder / name)
-    data = {"format_version": FORMAT_VERSION, "files": names, **asdict(adapter.info)}
+    for name, keys in files.items():
+        save_file({key: tensors[key] for key in keys}, folder / name)
+    data = {"format_version": FORMAT_VERSION, "files": list(files), **asdict(adapter.info)}
     (folder / ADAPTER_INFO).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-
-
-def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
-    """Split a tensor by rows into (name, part) pairs, each part small enough for a file."""
-    num_rows = max(1, MOST_BYTES * tensor.shape[0] // max(1, tensor.numel() * 2))
-    if num_rows >= tensor.shape[0]:
-        return [(name, tensor)]
-    return [(f"{name}#{i}", part) for i, part in enumerate(tensor.split(num_rows))]
 
 
 def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
@@ -217,17 +204,8 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
                 f"model: {shown(str(folder / name))} is damaged: {one_line(error)}"
             ) from error
     try:
-        return BlockAdapter.of(info, _joined(stored))
+        return BlockAdapter.of(info, stored)
     except (KeyError, ValueError) as error:
         raise ModelError(
             f"model: {shown(str(folder))} lacks {shown(error.args[0])} of its block adapter"
         ) from error
-
-
-def _joined(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Put together again the tensors that _parts() split; returns all tensors by name."""
-    whole = {name: tensor for name, tensor in stored.items() if "#" not in name}
-    for name in sorted({name.split("#")[0] for name in stored if "#" in name}):
-        count = sum(other.startswith(f"{name}#") for other in stored)
-        whole[name] = torch.cat([stored[f"{name}#{i}"] for i in range(count)])
-    return whole
