@@ -382,13 +382,11 @@ def vllm() -> str:
     data = results("vllm")
     rows = []
     for way, row in data["rows"].items():
-        rest = row["answers"] - row["same"]
         counts = ["", ""]
         if "passes" in row:
             counts = [f"{row['tokens'] / row[name]:.2f}" for name in ("passes", "engine_passes")]
-        told = f"{row['near_ties']} of {rest}" if rest else ""
-        rows.append([way, f"{row['same']} of {row['answers']}", told, *counts])
-    head = ["", "the engine's tokens", "others at near ties", "tokens a pass", "the engine's"]
+        rows.append([way, f"{row['same']} of {row['answers']}", *counts])
+    head = ["", "the engine's tokens", "tokens a pass", "the engine's"]
     found, facts = data["checks"], data["circumstances"]
     return (
         f"{table(head, rows)}\n"
@@ -400,10 +398,8 @@ def vllm() -> str:
         f"answers rightly. Chunks of {found['chunk']} tokens read prompts of up to "
         f"{found['longest_prompt']}, with {found['preemptions']:.0f} preemptions. Over HTTP, "
         f"{found['http_same']} of {found['http_requests']} answers to {found['clients']} clients "
-        f"are the engine's, {found['http_lost']} lost, {found['http_crossed']} another's; "
-        f"{found['bad_refused']} of {found['bad_requests']} wrong requests were refused and "
-        f"{found['aborted']} clients left amid theirs. A pass over the prompt "
-        f"counts; near ties are within {data['near']} nats. "
+        f"are the engine's; {found['bad_refused']} of {found['bad_requests']} wrong requests were "
+        f"refused and {found['aborted']} clients left amid theirs. A pass over the prompt counts. "
         f"vLLM {facts['vllm']}, {data['model']}, blocks of {data['block_size']}, on "
         f"{facts['processor']}, PyTorch {facts['torch']}, transformers {facts['transformers']}. "
         "Other work kept the machine busy, so nothing was timed.\n"
