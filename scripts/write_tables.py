@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sbd_core.benchmark import GENERATE, load_line
@@ -32,9 +33,6 @@ SPEEDS = (1.5, 2, 3, 4)
 FEW_ROWS = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
 """Rows of the table of the README."""
 
-WORDED_ROWS = ("NTP", "SBD gamma 0.1", "verify")
-"""Rows of the table of seen and unseen wordings."""
-
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -48,15 +46,19 @@ def evaluation(names: Sequence[str] = ()) -> str:
         cells = [*row["families"], row["mean"]]
         shown = [f"{100 * c['accuracy']:.1f} %, {c['tokens_per_forward']:.2f}x" for c in cells]
         own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
-        rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
+        unseen = fmean(task["accuracy_unseen"] for task in row["families"])
+        speed = f"{row['mean']['tokens_per_second']:.0f}"
+        rows.append([f"**{name}**", *shown, f"{100 * unseen:.1f} %", own_share, speed])
     every = [task for row in data["rows"].values() for task in row["families"]]
     widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in every)
     tasks = data["rows"]["NTP"]["families"]
-    head = ["", *(task["family"] for task in tasks), "mean", "handwritten", "tokens/s"]
+    counts = ", ".join(str(task["num_unseen"]) for task in tasks)
+    head = ["", *(task["family"] for task in tasks), "mean", "unseen", "handwritten", "tokens/s"]
     return (
         table(head, rows)
         + f"\n{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
-        f"{100 * widest / 2:.1f} points to either side. Tokens/s are those of one process, in "
+        f"{100 * widest / 2:.1f} points to either side. Unseen: mean accuracy on the prompts, {counts} "
+        "a task, in a phrasing that training never has. Tokens/s are those of one process, in "
         f"batches of {data['batch_size']}. {measured_on(data)}"
     )
 
@@ -64,26 +66,6 @@ def evaluation(names: Sequence[str] = ()) -> str:
 def accuracy() -> str:
     """The shorter version of the table evaluation(), for the README."""
     return evaluation(FEW_ROWS)
-
-
-def wordings() -> str:
-    """Accuracy on prompts worded as in training, and on prompts in wordings new to the model."""
-    data = results("evaluation")
-    rows = []
-    for name in WORDED_ROWS:
-        tasks = data["rows"][name]["families"]
-        for kind in ("seen", "unseen"):
-            shares = [task[f"accuracy_{kind}"] for task in tasks]
-            known = [share for share in shares if share is not None]
-            cells = ["" if share is None else f"{100 * share:.1f} %" for share in shares]
-            rows.append(
-                [f"**{name}**, {kind}", *cells, f"{100 * sum(known) / max(len(known), 1):.1f} %"]
-            )
-    counts = ", ".join(f"{task['num_unseen']} in {task['family']}" for task in tasks)
-    return (
-        table(["", *(task["family"] for task in tasks), "mean"], rows)
-        + f"\nUnseen, of {tasks[0]['num_examples']} examples a task: {counts}. {measured_on(data)}"
-    )
 
 
 def sweep() -> str:
@@ -409,7 +391,7 @@ def vllm() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
+        *(evaluation, accuracy, sweep, bench, speeds, forwards),
         *(gpu, browser, solvers, adapter_training, requests, vllm),
     )
 }
