@@ -57,8 +57,8 @@ def evaluation(names: Sequence[str] = ()) -> str:
     return (
         table(head, rows)
         + f"\n{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
-        f"{100 * widest / 2:.1f} points to either side. Unseen: mean accuracy on the {counts} prompts "
-        "in phrasings that training never has. Tokens/s are those of one process, in "
+        f"{100 * widest / 2:.1f} points to either side. Unseen: mean accuracy on the prompts "
+        f"({counts}) in phrasings that training never has. Tokens/s are those of one process, in "
         f"batches of {data['batch_size']}. {measured_on(data)}"
     )
 
