@@ -13,6 +13,7 @@ from sbd_core.settings import add_flags, given, settings_of
 from sbd_core.training.recipe import (
     RECIPES,
     Recipe,
+    RunSettings,
     SynthesisConfig,
     read_fields,
     read_recipe,
@@ -38,13 +39,7 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, required=True, help="model folder to write")
-    _add_recipe(parser.add_argument_group("recipe"))
-    _add_data(parser.add_argument_group("data"))
-    _add_machine(parser.add_argument_group("machine"))
-
-
-def _add_recipe(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that choose a recipe and replace its values."""
+    group = parser.add_argument_group("recipe")
     group.add_argument(
         "--recipe",
         type=Path,
@@ -52,10 +47,7 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
     )
     unset = "the recipe's"
     add_flags(group, [replace(item, default=None, unset=unset) for item in TRAIN_SETTINGS])
-
-
-def _add_data(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that name the training data."""
+    group = parser.add_argument_group("data")
     group.add_argument(
         "--tasks",
         help="comma-separated, each with an optional weight, as math:3,json; '' for none",
@@ -67,30 +59,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         help="a file or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
         "texts; may be given several times",
     )
-
-
-def _add_machine(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that affect time and memory. They change the result only by rounding."""
-    group.add_argument("--save-every", type=int, help="steps between saves (1000)")
-    group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
-    group.add_argument(
-        "--gradient-checkpointing", action="store_true", help="less memory, a third more time"
-    )
-    group.add_argument(
-        "--accumulate",
-        type=int,
-        default=1,
-        metavar="N",
-        help="less memory: split each batch into N forward and backward passes (1)",
-    )
-    group.add_argument("--compile", action="store_true", help="use torch.compile")
-    group.add_argument(
-        "--precision",
-        default="auto",
-        help="auto (bf16 where the processor multiplies it), bf16 or fp32",
-    )
-    group.add_argument("--attention", default="auto", help="auto, eager, sdpa or flex_attention")
-    group.add_argument("--workers", type=int, help="processes that build batches")
+    add_flags(parser.add_argument_group("machine"), settings_of(RunSettings))
 
 
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -99,24 +68,11 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
-    from sbd_core.training.step import RunSettings
     from sbd_core.training.train import train
 
-    saving = {
-        name: value
-        for name in ("save_every", "save_minutes")
-        if (value := getattr(arguments, name)) is not None
-    }
-    settings = RunSettings(
-        is_compiled=arguments.compile,
-        precision=arguments.precision,
-        attention=arguments.attention,
-        num_workers=arguments.workers,
-        is_checkpointed=arguments.gradient_checkpointing,
-        num_parts=arguments.accumulate,
-    )
+    settings = RunSettings(**given(arguments, settings_of(RunSettings)))
     recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-    train(recipe, arguments.init, arguments.out, settings=settings, **saving)
+    train(recipe, arguments.init, arguments.out, settings)
     if Share.from_environment().rank:
         return None
     return {"out": str(arguments.out), **read_metrics(state_folder(arguments.out))[-1]}

@@ -281,3 +281,39 @@ class SynthesisConfig:
 
     def __post_init__(self) -> None:
         check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Settings of a run that are not part of the recipe; the result changes by rounding only.
+
+    precision, attention: for "auto" see chosen_precision() and chosen_attention().
+    num_workers: for None see chosen_workers().
+    is_checkpointed: True keeps only the input of each layer and runs the layer again in the
+    backward pass.
+    num_parts: number of parts of a batch, each with its own forward and backward pass; gradients
+    add up. On a CPU, parts of more than PART_TOKENS tokens are split further.
+    """
+
+    save_every: int = setting(1000, low=1, help="steps between saves")
+    save_minutes: float = setting(10.0, help="minutes between saves")
+    is_checkpointed: bool = setting(
+        default=False, flag="gradient-checkpointing", help="less memory, a third more time"
+    )
+    num_parts: int = setting(
+        1,
+        low=1,
+        flag="accumulate",
+        help="less memory: split each batch into so many forward and backward passes",
+    )
+    is_compiled: bool = setting(default=False, flag="compile", help="use torch.compile")
+    precision: Literal["auto", "bf16", "fp32"] = setting(
+        "auto", help="auto is bf16 where the processor multiplies it"
+    )
+    attention: Literal["auto", "eager", "sdpa", "flex_attention"] = setting("auto")
+    num_workers: int | None = setting(
+        None, flag="workers", help="processes that build batches", unset="0 on a CPU"
+    )
+
+    def __post_init__(self) -> None:
+        check(self)

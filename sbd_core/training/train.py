@@ -29,7 +29,7 @@ from torch.distributed.checkpoint.state_dict import (
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import recover
 from sbd_core.models.peft_adapter import Fingerprint, is_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
@@ -52,14 +52,14 @@ from sbd_core.training.checkpoint import (
 )
 from sbd_core.training.data import ModelLimits, require_tokens
 from sbd_core.training.new_model import new_model
-from sbd_core.training.recipe import Recipe, learning_rate, progress
+from sbd_core.training.recipe import Recipe, RunSettings, learning_rate, progress
 from sbd_core.training.step import (
     BetweenParts,
     Loss,
-    RunSettings,
     StepRunner,
     base_dtype,
     check_output_layer,
+    require_possible,
 )
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -93,8 +93,6 @@ def graceful_stop() -> Iterator[threading.Event]:
         restore()
 
 
-SAVE_EVERY = 1000
-SAVE_MINUTES = 10.0
 TellParts = Callable[[int, int], None]
 """Called with the number of parts of a step that are done, and the number of all parts."""
 
@@ -195,7 +193,7 @@ class Loop(ABC):
             if is_over:
                 return
 
-    def run(self, save_every: float = math.inf, save_minutes: float = SAVE_MINUTES) -> None:
+    def run(self, save_minutes: float, save_every: float = math.inf) -> None:
         """Train to the end with a progress bar.
 
         Saves after every `save_every` steps, `save_minutes` minutes after the last save, and at the
@@ -429,25 +427,15 @@ DEFAULT_SETTINGS = RunSettings()
 
 
 def train(
-    recipe: Recipe,
-    init: Path | None,
-    out: Path,
-    *,
-    save_every: int = SAVE_EVERY,
-    save_minutes: float = SAVE_MINUTES,
-    settings: RunSettings = DEFAULT_SETTINGS,
+    recipe: Recipe, init: Path | None, out: Path, settings: RunSettings = DEFAULT_SETTINGS
 ) -> None:
     """Train as `recipe` says, or resume from the state beside `out`; write the model folder `out`.
 
     init: model folder to begin from; None for a new model. A resumed run needs the same `init`.
-    save_every, save_minutes: number of steps and of minutes after which the run saves.
-    settings: settings for speed and memory.
 
     Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for a bad
     argument or an `out` that training did not write, TrainingError if training cannot go on.
     """
-    require_integer("save_every", save_every, 1)
-    require_number("save_minutes", save_minutes, 0)
     # autocast() lowers the precision, whatever accelerate is configured to do.
     accelerator = Accelerator(mixed_precision="no")
     if recipe.adapter_rank:
@@ -455,11 +443,12 @@ def train(
         raise ArgumentError("adapter_rank", rule, recipe.adapter_rank)
     if accelerator.num_processes > 1:
         atexit.register(_leave_group)
-    settings.require(recipe, accelerator.device)
+    require_possible(settings, recipe, accelerator.device)
     _require_apart(init, out)
     digest = digest_of_init(init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
-        Run(recipe, init, out, settings, accelerator, digest).run(save_every, save_minutes)
+        run = Run(recipe, init, out, settings, accelerator, digest)
+        run.run(settings.save_minutes, settings.save_every)
 
 
 def _require_apart(init: Path | None, out: Path) -> None:
