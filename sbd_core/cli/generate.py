@@ -57,7 +57,14 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
         decoding_flags.refuse_given(arguments, ("trace", "system"), "must come with one prompt")
         return _answer_file(arguments, config)
     decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
-    prompt = _standard_input() if arguments.prompt == "-" else arguments.prompt
+    prompt = arguments.prompt
+    if prompt == "-":
+        try:
+            prompt = sys.stdin.read()
+        except UnicodeDecodeError as error:
+            rule = f"must be text in {error.encoding} on standard input"
+            wrong = error.object[error.start : error.start + 20]
+            raise ArgumentError("prompt", rule, wrong) from error
     if not prompt.strip():
         raise ArgumentError("prompt", "must not be empty", prompt)
     if arguments.trace is not None:
@@ -87,14 +94,6 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
         file=sys.stderr,
     )
     return None
-
-
-def _standard_input() -> str:
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        rule = f"must be text in {error.encoding} on standard input"
-        raise ArgumentError("prompt", rule, error.object[error.start : error.start + 20]) from error
 
 
 def _decoded(

@@ -27,19 +27,6 @@ def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
         "--data-seed", type=int, default=0, help="seed of the examples; --seed is for decoding"
     )
     parser.add_argument("--batch-size", type=int, default=32, help="examples decoded together")
-    _add_comparisons(parser)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write the results as JSON, and each answer beside them as it is made: a stopped run "
-        "resumes, and processes of torchrun share the work",
-    )
-    decoding_flags.add_arguments(parser)
-
-
-def _add_comparisons(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that make `evaluate` measure several configs."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--table",
@@ -68,6 +55,14 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="FOLDER", help="with --table: a model trained on NTP alone"
     )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write the results as JSON, and each answer beside them as it is made: a stopped run "
+        "resumes, and processes of torchrun share the work",
+    )
+    decoding_flags.add_arguments(parser)
 
 
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """The perplexity of the causal head on held-out answers (Fig. 4)."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -26,7 +26,11 @@ def perplexity(
     found = {}
     for name, examples in examples_by_task.items():
         total, count = 0.0, 0
-        for pairs in _encoded(model, examples):
+        for start in range(0, len(examples), TEXTS_PER_FORWARD):
+            pairs = [
+                encode_turn(model.tokenizer, (("user", one.prompt),), one.answer, model.name)
+                for one in examples[start : start + TEXTS_PER_FORWARD]
+            ]
             requests = [
                 ForwardRequest(cache, [*prompt, *answer[:-1]], (), len(answer))
                 for cache, (prompt, answer) in zip(model.new_caches(len(pairs)), pairs, strict=True)
@@ -37,14 +41,3 @@ def perplexity(
                 count += len(answer)
         found[name] = math.exp(total / count)
     return found
-
-
-def _encoded(
-    model: HuggingFaceModel, examples: Sequence[Example]
-) -> Iterator[list[tuple[list[int], list[int]]]]:
-    """Yield (prompt ids, answer ids) of TEXTS_PER_FORWARD examples at a time."""
-    for start in range(0, len(examples), TEXTS_PER_FORWARD):
-        yield [
-            encode_turn(model.tokenizer, (("user", one.prompt),), one.answer, model.name)
-            for one in examples[start : start + TEXTS_PER_FORWARD]
-        ]

@@ -100,17 +100,13 @@ class PackedBatch:
 
     def parts(self, count: int) -> list["PackedBatch"]:
         """Split the batch into `count` batches of about equally many packed sequences."""
-        split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
-        return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
-
-    def _tensors(self) -> list[Tensor]:
         layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
-        return [self.token_ids, *layout, self.targets, self.weights]
-
-
-def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
-    token_ids, *places, targets, weights = tensors
-    return PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
+        tensors = [self.token_ids, self.targets, self.weights, *layout]
+        split = [torch.tensor_split(tensor, count) for tensor in tensors]
+        return [
+            PackedBatch(token_ids, TrainingLayout(*layout), targets, weights)
+            for token_ids, targets, weights, *layout in zip(*split, strict=True)
+        ]
 
 
 def clean_sequence(

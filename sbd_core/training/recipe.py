@@ -310,7 +310,9 @@ class RunSettings:
     precision: Literal["auto", "bf16", "fp32"] = setting(
         "auto", help="auto is bf16 where the processor multiplies it"
     )
-    attention: Literal["auto", "eager", "sdpa", "flex_attention"] = setting("auto")
+    attention: Literal["auto", "eager", "sdpa", "flex_attention"] = setting(
+        "auto", help="how attention is computed"
+    )
     num_workers: int | None = setting(
         None, flag="workers", help="processes that build batches", unset="0 on a CPU"
     )

@@ -271,30 +271,32 @@ class StepRunner:
         The gradients are added to those that exist already. between: see BetweenParts; if it stops
         the step, None is returned.
         """
-        count = self._num_parts(batch)
+        accelerator, shape = self._accelerator, batch.packed.token_ids.shape
+        count = self._settings.num_parts
+        if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
+            count = max(count, -(-shape.numel() // PART_TOKENS))
+        count = min(count, shape[0])
         parts = batch.packed.parts(count) if count > 1 else [batch.packed]
         losses = []
+        computing = torch.autocast(
+            accelerator.device.type,
+            torch.bfloat16,
+            enabled=self._precision == "bf16",
+            # Cached casts would outlive the layers that checkpointing runs again.
+            cache_enabled=not self._settings.is_checkpointed,
+        )
         for number, part in enumerate(parts, start=1):
-            is_kept = number < count and self._accelerator.distributed_type in WITH_BUCKETS
-            with self._accelerator.no_sync(self.module) if is_kept else nullcontext():
-                with self._autocast():
-                    device = self._accelerator.device
+            is_kept = number < count and accelerator.distributed_type in WITH_BUCKETS
+            with accelerator.no_sync(self.module) if is_kept else nullcontext():
+                with computing:
                     loss = training_loss(
-                        self.module, part, device, batch.ntp_weight, self._attention
+                        self.module, part, accelerator.device, batch.ntp_weight, self._attention
                     )
-                self._accelerator.backward(loss.total)
+                accelerator.backward(loss.total)
             losses.append(Loss(loss.total.detach(), loss.sums))
             if number < count and between(number, count):
                 return None
         return sum(losses[1:], start=losses[0])
-
-    def _num_parts(self, batch: Batch) -> int:
-        """Number of parts to split a batch into, at most the number of packed sequences."""
-        shape, accelerator = batch.packed.token_ids.shape, self._accelerator
-        count = self._settings.num_parts
-        if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
-            count = max(count, -(-shape.numel() // PART_TOKENS))
-        return min(count, shape[0])
 
     def update(self, rate: float, step: int) -> None:
         """Clip the gradients, and update the weights with the learning rate `rate`.
@@ -309,15 +311,6 @@ class StepRunner:
         """Discard the gradients."""
         for optimizer in self.optimizers:
             optimizer.zero_grad()
-
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(
-            self._accelerator.device.type,
-            torch.bfloat16,
-            enabled=self._precision == "bf16",
-            # Cached casts would outlive the layers that checkpointing runs again.
-            cache_enabled=not self._settings.is_checkpointed,
-        )
 
 
 def update_weights(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:

@@ -329,14 +329,30 @@ class Run(Loop):
     def update(
         self, made: tuple[Loss, Batch, float], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
-        """Update the weights; return the step's metrics, and whether any process wishes to stop."""
+        """Update the weights; return the step's metrics, and whether any process wishes to stop.
+
+        Raises TrainingError if the loss is not finite.
+        """
+        loss, batch, waited = made
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
         self.step += 1
-        line, is_over = self._measured(*made, rate, began, stop)
+        num_tokens = float((batch.packed.layout.document >= 0).sum())
+        losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
+        now = time.perf_counter() - began
+        means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), stop.is_set()])
+        self.seconds = means[6]
+        line = {
+            "step": self.step,
+            **dict(zip(("loss", "ntp", "matp"), means[:3], strict=True)),
+            "learning_rate": rate,
+            "tokens_per_second": means[3] * self.accelerator.num_processes / means[5],
+            "data_wait_ratio": means[4] / means[5],
+            "seconds": self.seconds,
+        }
         if not math.isfinite(line["loss"]):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
-        return line, is_over
+        return line, means[7] > 0
 
     def words(self, line: Mapping[str, Any]) -> str:
         """Format the metrics of a step for the progress bar."""
@@ -352,7 +368,14 @@ class Run(Loop):
             self._runner.module, self._runner.optimizers, options=options
         )
         if self.accelerator.is_main_process:
-            model = self._trained(weights)
+            own = {name.removeprefix("model."): weight for name, weight in weights.items()}
+            model: PreTrainedModel | TrainedAdapter
+            if self._base is not None:
+                model = TrainedAdapter(self._model, own, self._base, self.recipe)
+            else:
+                model = type(self._model)(self._model.config)
+                model.load_state_dict(own)
+                model.generation_config = self._model.generation_config
             state = State(self.step, self.seconds, self.metrics, optimizers)
             write_state(self.state_folder, state, self.recipe, self.inputs, model, self._tokenizer)
             made, later = self.recipe, self.metrics[self.recipe.warmup_steps :]
@@ -361,48 +384,6 @@ class Run(Loop):
                 made = replace(made, steps=self.step or 1, decay_steps=falling)
             export(model, self._tokenizer, made, self.out)
         self.accelerator.wait_for_everyone()
-
-    def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
-        """Make the object to save: the whole model with `weights`, or its adapter if it has one.
-
-        weights: state dict of the whole model, gathered from all processes.
-        """
-        own = {name.removeprefix("model."): weight for name, weight in weights.items()}
-        if self._base is not None:
-            return TrainedAdapter(self._model, own, self._base, self.recipe)
-        whole = type(self._model)(self._model.config)
-        whole.load_state_dict(own)
-        whole.generation_config = self._model.generation_config
-        return whole
-
-    def _measured(
-        self,
-        loss: Loss,
-        batch: Batch,
-        waited: float,
-        rate: float,
-        began: float,
-        stop: threading.Event,
-    ) -> tuple[dict[str, float], bool]:
-        """Return the metrics of a step over all processes, and whether any process wishes to stop.
-
-        waited: seconds that this process waited for the batch. rate: learning rate.
-        began: time.perf_counter() at the start of the step.
-        """
-        num_tokens = float((batch.packed.layout.document >= 0).sum())
-        losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
-        now = time.perf_counter() - began
-        means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), stop.is_set()])
-        self.seconds = means[6]
-        line = {
-            "step": self.step,
-            **dict(zip(("loss", "ntp", "matp"), means[:3], strict=True)),
-            "learning_rate": rate,
-            "tokens_per_second": means[3] * self.accelerator.num_processes / means[5],
-            "data_wait_ratio": means[4] / means[5],
-            "seconds": self.seconds,
-        }
-        return line, means[7] > 0
 
     def _mean(self, values: list[float]) -> list[float]:
         """The mean of each value over all processes."""
@@ -441,26 +422,17 @@ def train(
     if recipe.adapter_rank:
         rule = "must be 0: sbd train-adapter trains a block adapter"
         raise ArgumentError("adapter_rank", rule, recipe.adapter_rank)
-    if accelerator.num_processes > 1:
-        atexit.register(_leave_group)
+    if accelerator.num_processes > 1:  # the group's threads must end before the interpreter does
+        atexit.register(
+            lambda: distributed.is_initialized() and distributed.destroy_process_group()
+        )
     require_possible(settings, recipe, accelerator.device)
-    _require_apart(init, out)
+    if init is not None:
+        start, replaced = init.resolve(), (out.resolve(), state_folder(out).resolve())
+        if not {start, *start.parents}.isdisjoint(replaced):
+            rule = "must be another folder than init, which it replaces"
+            raise ArgumentError("out", rule, str(out))
     digest = digest_of_init(init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
         run = Run(recipe, init, out, settings, accelerator, digest)
         run.run(settings.save_minutes, settings.save_every)
-
-
-def _require_apart(init: Path | None, out: Path) -> None:
-    """Raise ArgumentError if writing `out` would replace `init`."""
-    if init is None:
-        return
-    start, end, state = init.resolve(), out.resolve(), state_folder(out).resolve()
-    if end in (start, *start.parents) or state in (start, *start.parents):
-        raise ArgumentError("out", "must be another folder than init, which it replaces", str(out))
-
-
-def _leave_group() -> None:
-    """Destroy the process group, whose threads must end before the interpreter does."""
-    if distributed.is_initialized():
-        distributed.destroy_process_group()

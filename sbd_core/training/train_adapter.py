@@ -279,7 +279,13 @@ class AdapterRun(Loop):
         rate = learning_rate(self.recipe, self.step, self.seconds)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self.recipe.max_gradient_norm)
         update_weights([self._optimizer], norm, rate, self.step)
-        self._follow()
+        decay = self.recipe.average_decay
+        if not self._before:
+            # Faster while there is little to average; an adapter to begin from is an average.
+            decay = min(decay, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            values = list(self._values.values())
+            torch._foreach_lerp_(list(self._average.values()), values, 1 - decay)
         self.step += 1
         self.masked_tokens += loss.num_masked
         line: dict[str, Any] = {
@@ -303,14 +309,6 @@ class AdapterRun(Loop):
         """The metrics of a step as text for the progress bar. line: the metrics."""
         speed = f"{line['masked_per_second']:.0f} masked/s"
         return f"step {self.step} nats {line['nats']:.2f} {speed}"
-
-    @torch.no_grad()
-    def _follow(self) -> None:
-        decay = self.recipe.average_decay
-        if not self._before:
-            # Faster while there is little to average; an adapter to begin from is an average.
-            decay = min(decay, (1 + self.step) / (10 + self.step))
-        torch._foreach_lerp_(list(self._average.values()), list(self._values.values()), 1 - decay)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
