@@ -254,12 +254,11 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
     Only texts whose answers have at least LEAD_SIZE tokens are read, if there are any.
     nats, nats_with_before: cross-entropy per masked token, without and with the sampler head.
     lead: number of right guesses before the first wrong guess in a block, without the sampler head.
-    drafted, drafted_plain: number of right guesses from a block's second position to the next wrong
-    guess; `drafted` is with the sampler head, `drafted_plain` without. The sampler head reads the
-    true token before each position.
+    drafted: number of right guesses from a block's second position to the next wrong guess, with
+    the sampler head, which reads the true token before each position.
     """
     generator = torch.Generator().manual_seed(1)
-    nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
+    nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0], 0, 0
     long_enough = [text for text in held_out if len(text[1]) >= LEAD_SIZE]
     texts = (long_enough or held_out)[:NUM_MEASURED]
     mask_id = base.adapter.info.mask_token_id
@@ -284,8 +283,8 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
         num_masked += len(rows)
         num_blocks += plain.shape[0] * plain.shape[1]
         # The true token before is what decoding has, as long as all earlier guesses are right.
-        for place, run in enumerate((plain, by_before[..., 1:], plain[..., 1:])):
+        for place, run in enumerate((plain, by_before[..., 1:])):
             guesses[place] += int(run.cumprod(-1).sum())
-    names = ("nats", "nats_with_before", "lead", "drafted", "drafted_plain")
+    names = ("nats", "nats_with_before", "lead", "drafted")
     means = *(each / num_masked for each in nats), *(each / num_blocks for each in guesses)
     return dict(zip(names, means, strict=True))

@@ -307,11 +307,6 @@ class StepRunner:
         norm = self._accelerator.clip_grad_norm_(self.module.parameters(), most)
         update_weights(self.optimizers, norm, rate, step)
 
-    def discard_gradients(self) -> None:
-        """Discard the gradients."""
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
-
 
 def update_weights(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:
     """Update the weights with the learning rate `rate`, and zero their gradients.

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +106,9 @@ class Loop(ABC):
 
     title = "train"
     """Title of the progress bar."""
+    shown: Sequence[str] = ()
+    """Names of the metrics that the progress bar shows."""
+    optimizers: Sequence[Any] = ()
     is_main, is_alone = True, True
     """Whether this process reports progress, and whether no other process shares the run."""
 
@@ -136,10 +139,6 @@ class Loop(ABC):
         """
 
     @abstractmethod
-    def discard_gradients(self) -> None:
-        """Discard the gradients."""
-
-    @abstractmethod
     def update(self, made: Any, began: float, stop: threading.Event) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
@@ -148,24 +147,24 @@ class Loop(ABC):
         """
 
     @abstractmethod
-    def words(self, line: Mapping[str, Any]) -> str:
-        """Format the metrics of a step for the progress bar. line: the metrics."""
-
-    @abstractmethod
     def save(self) -> None:
         """Write the state, then the model or adapter, each completely or not at all."""
 
-    def resumed_tensors(self) -> Any | None:
-        """Take the saved state's step, time and metrics; return its tensors, None without a state.
+    def resume(self, load: Callable[[Any], None]) -> bool:
+        """Resume the saved state; return whether there is one. load: takes the state's tensors.
 
         Raises TrainingError if this run may not resume the state.
         """
         if not self.state_folder.exists():
-            return None
+            return False
         state = read_state(self.state_folder, self.recipe, self.inputs)
         self.step, self.seconds, self.metrics = state.step, state.seconds, state.metrics
         self._started -= state.seconds
-        return state.tensors
+        try:
+            load(state.tensors)
+        except STATE_ERRORS as error:
+            raise unreadable(self.state_folder, error) from error
+        return True
 
     def steps(
         self, stop: threading.Event, tell: TellParts = lambda done, count: None
@@ -185,7 +184,8 @@ class Loop(ABC):
             began = time.perf_counter()
             made = self.backward(between)
             if made is None:
-                self.discard_gradients()
+                for optimizer in self.optimizers:
+                    optimizer.zero_grad()
                 return
             line, is_over = self.update(made, began, stop)
             self.metrics.append(line)
@@ -213,7 +213,8 @@ class Loop(ABC):
 
             for line in self.steps(stop, tell):
                 bar.update(self.progress[0] - bar.n)
-                bar.set_postfix_str(self.words(line))
+                shown = " ".join(f"{name} {line[name]:.6g}" for name in self.shown)
+                bar.set_postfix_str(f"step {self.step} {shown}")
                 is_due = self.seconds - saved_at >= 60 * save_minutes
                 if (is_due or self.step % save_every == 0) and not self.is_done:
                     self.save()
@@ -233,6 +234,8 @@ class Run(Loop):
     digest: that of the weights of `init`, see digest_of_init().
     seconds: training time so far, the same number in all processes.
     """
+
+    shown = "loss", "ntp", "matp", "tokens_per_second"
 
     def __init__(
         self,
@@ -262,7 +265,10 @@ class Run(Loop):
         )
         self.inputs["data"] = self._builder.digest
         self._runner = StepRunner(self._model, recipe, settings, accelerator)
-        self._restore()
+        self.optimizers = self._runner.optimizers
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        own = self._runner.module, self._runner.optimizers
+        self.resume(lambda saved: set_optimizer_state_dict(*own, saved, options=options))
         if self.is_main:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
@@ -322,10 +328,6 @@ class Run(Loop):
         loss = self._runner.backward(batch, between)
         return None if loss is None else (loss, batch, waited)
 
-    def discard_gradients(self) -> None:
-        """Discard the gradients."""
-        self._runner.discard_gradients()
-
     def update(
         self, made: tuple[Loss, Batch, float], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
@@ -354,18 +356,11 @@ class Run(Loop):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
         return line, means[7] > 0
 
-    def words(self, line: Mapping[str, Any]) -> str:
-        """Format the metrics of a step for the progress bar."""
-        return (
-            f"step {self.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "
-            f"matp {line['matp']:.3f} {line['tokens_per_second']:.0f} tok/s"
-        )
-
     def save(self) -> None:
         """Write the state, then the model or adapter. All processes must call this method."""
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         weights, optimizers = get_state_dict(
-            self._runner.module, self._runner.optimizers, options=options
+            self._runner.module, list(self.optimizers), options=options
         )
         if self.accelerator.is_main_process:
             own = {name.removeprefix("model."): weight for name, weight in weights.items()}
@@ -390,18 +385,6 @@ class Run(Loop):
         own = torch.tensor(values, dtype=torch.float32, device=self.accelerator.device)
         total: Tensor = self.accelerator.reduce(own, "sum")
         return (total / self.accelerator.num_processes).tolist()
-
-    def _restore(self) -> None:
-        optimizers = self.resumed_tensors()
-        if optimizers is None:
-            return
-        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-        try:
-            set_optimizer_state_dict(
-                self._runner.module, self._runner.optimizers, optimizers, options=options
-            )
-        except STATE_ERRORS as error:
-            raise unreadable(self.state_folder, error) from error
 
 
 DEFAULT_SETTINGS = RunSettings()

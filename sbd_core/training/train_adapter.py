@@ -31,13 +31,7 @@ from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
-from sbd_core.training.checkpoint import (
-    STATE_ERRORS,
-    State,
-    keep_others,
-    unreadable,
-    write_state,
-)
+from sbd_core.training.checkpoint import State, keep_others, write_state
 from sbd_core.training.data import (
     NO_LIMITS,
     ModelLimits,
@@ -185,7 +179,7 @@ class AdapterRun(Loop):
     masked_tokens: number of masked tokens trained on so far.
     """
 
-    title = "train-adapter"
+    title, shown = "train-adapter", ("nats", "masked_per_second")
 
     def __init__(
         self,
@@ -230,16 +224,17 @@ class AdapterRun(Loop):
         }
         self._values = self.base.adapter.tensors()
         self._average = {name: value.detach().clone() for name, value in self._values.items()}
-        self._optimizer = torch.optim.AdamW(
+        optimizer = torch.optim.AdamW(
             self._values.values(),
             lr=recipe.learning_rate,
             betas=(0.9, 0.98),
             weight_decay=0.0,
             fused=base.model.device.type == "cuda",
         )
+        self.optimizers = [optimizer]
         self.masked_tokens = 0
         recover(self.state_folder)
-        if not self._restore() and first is not None:
+        if not self.resume(self._load) and first is not None:
             # By the held-out texts of this run: the adapter may have been measured on others.
             start = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
             self.metrics.append({**start, "measured": self.measure()})
@@ -267,10 +262,6 @@ class AdapterRun(Loop):
         loss.total.backward()
         return loss, size
 
-    def discard_gradients(self) -> None:
-        """Discard the gradients of the step."""
-        self._optimizer.zero_grad()
-
     def update(
         self, made: tuple[StepLoss, int], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
@@ -278,7 +269,7 @@ class AdapterRun(Loop):
         loss, size = made
         rate = learning_rate(self.recipe, self.step, self.seconds)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self.recipe.max_gradient_norm)
-        update_weights([self._optimizer], norm, rate, self.step)
+        update_weights(self.optimizers, norm, rate, self.step)
         decay = self.recipe.average_decay
         if not self._before:
             # Faster while there is little to average; an adapter to begin from is an average.
@@ -305,11 +296,6 @@ class AdapterRun(Loop):
             self._measured_at = self.seconds
         return line, stop.is_set()
 
-    def words(self, line: Mapping[str, Any]) -> str:
-        """The metrics of a step as text for the progress bar. line: the metrics."""
-        speed = f"{line['masked_per_second']:.0f} masked/s"
-        return f"step {self.step} nats {line['nats']:.2f} {speed}"
-
     @contextmanager
     def _averaged(self) -> Iterator[None]:
         """Replace the trained weights by their running average within a `with` block."""
@@ -335,7 +321,7 @@ class AdapterRun(Loop):
         tensors = {
             "values": {name: value.detach() for name, value in self._values.items()},
             "average": self._average,
-            "optimizer": self._optimizer.state_dict(),
+            "optimizer": self.optimizers[0].state_dict(),
             "masked_tokens": self.masked_tokens,
         }
         state = State(self.step, self.seconds, self.metrics, tensors)
@@ -363,17 +349,10 @@ class AdapterRun(Loop):
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
         return sums | {"minutes": round(sums["minutes"], 1)}
 
-    def _restore(self) -> bool:
-        """Resume the saved state; return whether there is one."""
-        tensors = self.resumed_tensors()
-        if tensors is None:
-            return False
-        try:
-            self.base.set(tensors["values"])
-            self._optimizer.load_state_dict(tensors["optimizer"])
-            for name, value in tensors["average"].items():
-                self._average[name].copy_(value)
-            self.masked_tokens = tensors["masked_tokens"]
-        except STATE_ERRORS as error:
-            raise unreadable(self.state_folder, error) from error
-        return True
+    def _load(self, tensors: Any) -> None:
+        """Take the tensors of a saved state."""
+        self.base.set(tensors["values"])
+        self.optimizers[0].load_state_dict(tensors["optimizer"])
+        for name, value in tensors["average"].items():
+            self._average[name].copy_(value)
+        self.masked_tokens = tensors["masked_tokens"]
