@@ -176,7 +176,6 @@ def read(
             **options,
         )
     model, report = loaded
-    require_layers(model.config, f"{argument}: {shown(source)}")
     require_whole(source, report, argument)
     require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
     require_block_attention(model, shown(source), argument)
@@ -350,14 +349,6 @@ def require_causal_lm(
             "name the model that it was made from"
         )
     return None
-
-
-def require_layers(config: Any, subject: str) -> None:
-    """Raise ModelError unless a config names at least one layer. subject: begins the message."""
-    num_layers = getattr(config.get_text_config(), "num_hidden_layers", 1)
-    if num_layers < 1:
-        rule = f"must have at least 1 layer (num_hidden_layers); its config names {num_layers}"
-        raise ModelError(f"{subject} {rule}")
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:

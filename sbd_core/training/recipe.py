@@ -183,10 +183,9 @@ FIELDS = frozenset(item.name for item in fields(Recipe))
 RECIPES = Path(__file__).parent / "recipes"
 SHIPPED = ("ntp", "sbd", "baseline")
 """Values of --stage: the two stages, and more steps of "ntp" to compare "sbd" with."""
-NAMED = (*SHIPPED, "finetune", "lora", "assistant", "adapter")
+NAMED = (*SHIPPED, "finetune", "lora", "adapter")
 """Names for --recipe and `base`: those in SHIPPED; "finetune" and "lora", which train an existing
-model on your data; "assistant", which trains a small model that drafts for a larger one; "adapter",
-with which sbd train-adapter begins.
+model on your data; "adapter", with which sbd train-adapter begins.
 """
 
 
