@@ -161,7 +161,7 @@ def training_of(info: BlockAdapterInfo) -> str:
     facts, recipe = info.trained, info.trained.get("recipe", {})
     if "masked_tokens" not in facts:
         return "It was not trained."
-    words = (
+    text = (
         "The text is the base's own: requests that it was led to ask and its greedy answers. "
         f"{facts['texts']:,} texts, {facts['steps']:,} steps, "
         f"{facts['masked_tokens']:,} masked tokens, "
@@ -169,12 +169,12 @@ def training_of(info: BlockAdapterInfo) -> str:
         f"blocks of {', '.join(map(str, recipe.get('block_sizes', ())))}."
     )
     for held_out in facts.get("curve", ())[-1:]:
-        words += (
+        text += (
             f" On held-out text: {held_out['nats']:.2f} nats a masked token of a wholly masked "
             f"block, {held_out['nats_with_before']:.2f} when the token before it is known; behind "
             f"the first token {held_out['drafted']:.2f} guesses in a row are right."
         )
-    return words
+    return text
 
 
 def page_prompts(count: int) -> list[str]:

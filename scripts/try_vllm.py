@@ -173,18 +173,18 @@ def compare(
     return row
 
 
-def engine(words: list[str]) -> Any:
-    """vLLM's engine in this process, started by the words with which `serve` starts its server."""
+def engine(arguments: list[str]) -> Any:
+    """vLLM's engine in this process, started as `serve` starts its server."""
     from vllm import LLM
     from vllm.engine.arg_utils import EngineArgs
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
     parser = EngineArgs.add_cli_args(FlexibleArgumentParser())
-    given = EngineArgs.from_cli_args(parser.parse_args(["--model", *words]))
-    usual, names = EngineArgs(model=words[0]), [each.name for each in fields(EngineArgs)]
+    given = EngineArgs.from_cli_args(parser.parse_args(["--model", *arguments]))
+    usual, names = EngineArgs(model=arguments[0]), [each.name for each in fields(EngineArgs)]
     own = {name: getattr(given, name) for name in names}
     changed = {name: value for name, value in own.items() if value != getattr(usual, name)}
-    return LLM(**{**changed, "model": words[0], "disable_log_stats": False})
+    return LLM(**{**changed, "model": arguments[0], "disable_log_stats": False})
 
 
 def decode(llm: Any, asked: list[Asked], **more: Any) -> list[Any]:
@@ -263,8 +263,8 @@ def cached(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
     once, again = decode(llm, firsts), decode(llm, firsts)
     turns = []
     for asked, output in zip(firsts, once, strict=True):
-        said = [*asked.ids, *answers_of([output])[0]]
-        turns.append(Asked([*said, *ids[0]], EntropyBound(0.35), 48))
+        turn = [*asked.ids, *answers_of([output])[0]]
+        turns.append(Asked([*turn, *ids[0]], EntropyBound(0.35), 48))
     seconds = decode(llm, turns)
     expected = [list(generate(model, each.ids, each.config).token_ids) for each in turns]
     beyond = [
@@ -299,10 +299,10 @@ def stopped(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
 
 def cramped(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Prompts longer than a chunk, and too little memory: requests are preempted and recomputed."""
-    words = serving.command(
+    arguments = serving.command(
         "sbd-nano", [*CRAMPED, "--block-size", "32"], solver=EntropyBound(0.1), block_size=BLOCK
     )
-    llm = engine(words)
+    llm = engine(arguments)
     rows = {}
     for gamma in GAMMAS:
         asked = [Asked(each, EntropyBound(gamma)) for each in ids]
@@ -319,11 +319,11 @@ def cramped(model: Any, ids: list[list[int]]) -> dict[str, Any]:
 
 def ntp(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Next-token prediction by vLLM's own class, as `serve --strategy ntp` starts it."""
-    words = serving.command(
+    arguments = serving.command(
         "sbd-nano", FLAGS, strategy="ntp", solver=EntropyBound(), block_size=BLOCK
     )
     asked = [Asked(each, None) for each in ids]
-    row = compare(model, asked, decode(engine(words), asked))
+    row = compare(model, asked, decode(engine(arguments), asked))
     return {"rows": {f"ntp, {AT_ONCE} at once": row}}
 
 

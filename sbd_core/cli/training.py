@@ -123,15 +123,15 @@ def _prepared_range(init: Path | None) -> dict[str, Any]:
     return dict(zip(("min_block_size", "max_block_size"), settings.block_range, strict=True))
 
 
-def _tasks(words: str) -> dict[str, float]:
+def _tasks(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
-    for word in words.split(",") if words else ():
+    for word in text.split(",") if text else ():
         name, _, weight = word.partition(":")
         try:
             weights[name] = weights.get(name, 0.0) + (float(weight) if weight else 1.0)
         except ValueError as error:
             rule = "must be task names, each with an optional weight, as math:3,json"
-            raise ArgumentError("tasks", rule, words) from error
+            raise ArgumentError("tasks", rule, text) from error
     return weights
 
 

@@ -93,15 +93,15 @@ class BlockAdapterInfo:
     calibration: Calibration | None = None
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "BlockAdapterInfo":
+    def of(cls, data: Mapping[str, Any]) -> "BlockAdapterInfo":
         """Make the info from JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
-        low, high = told["block_range"]
-        how_right = told.get("calibration")
+        low, high = data["block_range"]
+        how_right = data.get("calibration")
         values = {
             "block_range": (int(low), int(high)),
             "calibration": None if how_right is None else Calibration(**how_right),
         }
-        return cls(**{**told, **values})
+        return cls(**{**data, **values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
 
 def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
     """Read the info and the names of the weight files in an adapter's folder. Raises ModelError."""
-    place = shown(str(folder / ADAPTER_INFO))
+    path = shown(str(folder / ADAPTER_INFO))
     try:
         data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))
         version = data.pop("format_version")
@@ -187,7 +187,7 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
         if version != FORMAT_VERSION or not is_list_of_names or not 1 <= low <= high:
             raise ValueError("another format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
-        raise ModelError(f"model: {place} is damaged, or of a newer version of sbd_core") from error
+        raise ModelError(f"model: {path} is damaged, or of a newer version of sbd_core") from error
     return info, files
 
 

@@ -159,9 +159,9 @@ class HuggingFaceModel(TransformersModel):
         if adapter is not None and adapter.info.calibration is not None:
             self.calibration = adapter.info.calibration
         self.repetition_penalty = own_repetition_penalty(model, name)
-        place = Path(str(model.name_or_path))
+        path = Path(str(model.name_or_path))
         is_whole = getattr(model, "peft_config", None) is None
-        self.folder = place if is_whole and model.name_or_path and place.is_dir() else None
+        self.folder = path if is_whole and model.name_or_path and path.is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.weights = dict(weights or {})

@@ -102,9 +102,9 @@ def load(
         )
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
     source = str(bundled_folder(source) or (require_base(source) if source in BASES else source))
-    place = chosen_device(device)
-    dtype = named_dtype(dtype, place, source)
-    precision: Any = chosen_dtype(dtype, place)
+    target = chosen_device(device)
+    dtype = named_dtype(dtype, target, source)
+    precision: Any = chosen_dtype(dtype, target)
     is_folder = require_source(source)
     adapter = None
     name = Path(source).resolve().name if is_folder else source
@@ -129,7 +129,7 @@ def load(
         }
     block_range = BlockSettings.of(model.config, name).block_range
     block_size = block_range[1] if block_range else DecodeConfig().block_size
-    backend = choose(model.to(place), name, dtype=dtype, block_size=block_size, adapter=adapter)
+    backend = choose(model.to(target), name, dtype=dtype, block_size=block_size, adapter=adapter)
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )

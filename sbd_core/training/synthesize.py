@@ -157,8 +157,8 @@ def _requests(
         is_structured = random.random() < config.structured_ratio
         kinds.append("structured" if is_structured else "sampled")
         # The space before the next word belongs to that word's token.
-        words = random.choice(OPENINGS) if is_structured else ""
-        starts.append(model.tokenizer.encode(words, add_special_tokens=False) if words else [])
+        begun = random.choice(OPENINGS) if is_structured else ""
+        starts.append(model.tokenizer.encode(begun, add_special_tokens=False) if begun else [])
     sampling = DecodeConfig(
         strategy="ntp",
         max_new_tokens=MAX_REQUEST_TOKENS,

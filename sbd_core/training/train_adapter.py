@@ -126,8 +126,8 @@ def read_base(
     device: device to load the weights on, in bf16 if the device is fast at bf16, else in fp32.
     Raises ModelError for an unusable model, ArgumentError for a family without block adapters.
     """
-    place = chosen_device(device)
-    dtype = torch.bfloat16 if has_bf16(place) else torch.float32
+    target = chosen_device(device)
+    dtype = torch.bfloat16 if has_bf16(target) else torch.float32
     path, is_folder = located(source, "base")
     model, tokenizer = read(path, dtype, is_folder=is_folder, argument="base")
     name_here = Path(path).name
@@ -149,7 +149,7 @@ def read_base(
         repetition_penalty=DEFAULT_PENALTY if penalty is None else float(penalty),
         trained={},
     )
-    return Base(model.to(place).eval(), tokenizer, name_here, info)
+    return Base(model.to(target).eval(), tokenizer, name_here, info)
 
 
 def recipe_changes(
