@@ -70,7 +70,7 @@ class BlockAdapterInfo:
     """Facts about a block adapter, stored as JSON in the adapter's folder.
 
     base: name of the base model (in sbd_core.models.bases), or its Hub id.
-    base_digest: digest of the base's weights: Fingerprint.values of hf_model.py.
+    base_digest: digest of the base's weights; see digest_of_weights().
     rank: rank of each product B A. block_range: smallest and largest trained block size.
     mask_token, mask_token_id: text and id of the mask token, whose embedding the adapter brings.
     repetition_penalty: the penalty with which the training texts were written.

@@ -41,7 +41,7 @@ from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.chat import LimitedTemplate
-from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
+from sbd_core.models.hf_model import HuggingFaceModel, digest_of_weights
 from sbd_core.models.logits_processors import rules_of_folder
 from sbd_core.models.mask_token import (
     choose_mask_token,
@@ -121,7 +121,7 @@ def load(
     if exported is not None:
         weights = {name: exported.digest}
     elif adapter is None:
-        weights = {name: Fingerprint.of(model).values}
+        weights = {name: digest_of_weights(model)}
     else:
         weights = {
             name: str(weights_sha256(Path(source))),
@@ -244,7 +244,7 @@ def read_with_adapter(
     info = adapter.info
     source, is_folder = located(info.base, f"the base of {folder.name}")
     model, tokenizer = read(source, dtype, is_folder=is_folder)
-    if model.dtype != torch.float16 and Fingerprint.of(model).values != info.base_digest:
+    if model.dtype != torch.float16 and digest_of_weights(model) != info.base_digest:
         raise ModelError(
             f"model: {shown(str(folder))} was trained beside other weights than those of "
             f"{shown(info.base)} here"

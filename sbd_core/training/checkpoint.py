@@ -21,7 +21,7 @@ from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_ex
 from sbd_core.files import beside, replaced_folder, weights_sha256
 from sbd_core.hf.hub import write_custom_generate
 from sbd_core.json_node import json_of
-from sbd_core.models.hf_model import Fingerprint
+from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.loading import read
 from sbd_core.models.model_folder import BlockSettings, add_end_token, block_config
 from sbd_core.models.peft_adapter import WEIGHTS_FILE, write_adapter
@@ -125,15 +125,13 @@ def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
         lock.release()
 
 
-def add_adapter(
-    model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path
-) -> Fingerprint:
+def add_adapter(model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path) -> str:
     """Add a LoRA adapter to every linear layer but the output layer, and freeze all other weights.
 
     In stage sbd the embedding of the mask token is trained too. base: the model's folder.
-    Returns the fingerprint of the model without the adapter. Raises MissingExtraError without peft.
+    Returns the digest of the weights without the adapter. Raises MissingExtraError without peft.
     """
-    own = Fingerprint.of(model)
+    own = digest_of_weights(model)
     config = lora_config(recipe, mask_token_id)
     torch.manual_seed(recipe.seed)
     model.add_adapter(config)
@@ -168,12 +166,12 @@ class TrainedAdapter:
     """A model's LoRA adapter with its weights at one moment of training, to be saved.
 
     weights: state dict of the whole model, adapter included, on the CPU.
-    base: fingerprint of the frozen weights.
+    base: digest of the frozen weights.
     """
 
     model: Any
     weights: Mapping[str, Tensor]
-    base: Fingerprint
+    base: str
     recipe: Recipe
 
     def save_pretrained(self, folder: Path) -> None:

@@ -31,7 +31,7 @@ from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import recover
-from sbd_core.models.peft_adapter import Fingerprint, is_adapter
+from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
@@ -281,7 +281,7 @@ class Run(Loop):
     def _load(self, init: Path | None, *, has_state: bool) -> None:
         """Load the model to train: from the saved state, else from `init`, else make a new one."""
         saved, recipe = self.state_folder / "model", self.recipe
-        self._base: Fingerprint | None = None
+        self._base: str | None = None
         if init is not None and is_adapter(init):
             raise TrainingError(f"init: {init} is an adapter: sbd merge makes it a model first")
         if recipe.lora_rank:

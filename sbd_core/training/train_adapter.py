@@ -26,7 +26,7 @@ from sbd_core.models.block_adapter import (
     read_block_adapter,
     write_block_adapter,
 )
-from sbd_core.models.hf_model import Fingerprint
+from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
@@ -134,7 +134,7 @@ def read_base(
     if not has_known_shape(model):
         rule = "must be of a family that decodes with a block adapter: Llama, Mistral, Qwen"
         raise ArgumentError("base", rule, name_here)
-    digest = Fingerprint.of(model).values
+    digest = digest_of_weights(model)
     mask = choose_mask_token(model, tokenizer)
     give_mask_token(model, tokenizer, mask)
     model.requires_grad_(requires_grad=False)
