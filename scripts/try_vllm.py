@@ -210,15 +210,11 @@ def answers_of(outputs: list[Any]) -> list[list[int]]:
     return [list(each.outputs[0].token_ids) for each in outputs]
 
 
-def counted_row(model: Any, llm: Any, batches: list[list[Asked]]) -> dict[str, Any]:
-    """Answer requests, one list at a time; compare the answers and the passes with the engine's."""
-    outputs: list[Any] = []
-    num_passes: list[int] = []
-    for batch in batches:
-        with counted() as passes:
-            outputs += decode(llm, batch)
-        num_passes += [passes[tuple(each.ids)] for each in batch]
-    return compare(model, [each for batch in batches for each in batch], outputs, num_passes)
+def counted_row(model: Any, llm: Any, asked: list[Asked]) -> dict[str, Any]:
+    """Answer requests at once; compare the answers and the passes with the engine's."""
+    with counted() as passes:
+        outputs = decode(llm, asked)
+    return compare(model, asked, outputs, [passes[tuple(each.ids)] for each in asked])
 
 
 def served() -> Any:
@@ -227,18 +223,12 @@ def served() -> Any:
     return engine(serving.command("sbd-nano", flags, solver=EntropyBound(0.1), block_size=BLOCK))
 
 
-def alone(gamma: float, model: Any, ids: list[list[int]]) -> dict[str, Any]:
-    """One request at a time."""
-    asked = [[Asked(each, EntropyBound(gamma))] for each in ids]
-    return {"rows": {f"alone, gamma {gamma}": counted_row(model, served(), asked)}}
-
-
 def together(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Many requests at once, and what may go wrong with them."""
     llm, some = served(), ids[:12]
     rows = {
         f"{AT_ONCE} at once, gamma {gamma}": counted_row(
-            model, llm, [[Asked(each, EntropyBound(gamma)) for each in ids]]
+            model, llm, [Asked(each, EntropyBound(gamma)) for each in ids]
         )
         for gamma in GAMMAS
     }
@@ -343,7 +333,7 @@ def other(name: str, _model: Any, _ids: list[list[int]]) -> dict[str, Any]:
             for _ in range(4)
         ]
         llm = engine(serving.command(folder, FLAGS, solver=EntropyBound(), block_size=BLOCK))
-        return {"rows": {f"{name}, random weights": counted_row(model, llm, [asked])}}
+        return {"rows": {f"{name}, random weights": counted_row(model, llm, asked)}}
 
 
 def http(model: Any, ids: list[list[int]]) -> dict[str, Any]:
@@ -429,7 +419,6 @@ def crowd(model: Any, port: int) -> dict[str, Any]:
 
 
 STAGES: dict[str, Callable[[Any, list[list[int]]], dict[str, Any]]] = {
-    **{f"alone-{gamma}": partial(alone, gamma) for gamma in GAMMAS},
     "together": together,
     "cramped": cramped,
     "ntp": ntp,
