@@ -32,6 +32,7 @@ GAMMAS = (0.1, 0.35)
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
 CACHE_LENGTHS = (64, 256, 512, 896)
 NUM_RUNS, NUM_WARM_UPS = 15, 3
+"""Numbers of passes that are timed, and of passes before them that are not."""
 LOADED_CORES = 0.1
 """Cores kept busy by other processes from which times are marked as not clean."""
 
@@ -246,7 +247,14 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float]]]:
             cache = model.new_cache()
             model.forward(cache, [0] * cached, (), 1)
             read = partial(model.forward, cache, (), [0] * queries, 0)
-            seconds[queries] = median_seconds(read, model.device)
+            taken = []
+            for _ in range(NUM_WARM_UPS + NUM_RUNS):
+                began = time.perf_counter()
+                read()
+                if model.device.startswith("cuda"):
+                    torch.cuda.synchronize()
+                taken.append(time.perf_counter() - began)
+            seconds[queries] = statistics.median(taken[NUM_WARM_UPS:])
         times[str(cached)] = {
             str(queries): {
                 "milliseconds": round(1000 * each, 4),
@@ -255,18 +263,6 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float]]]:
             for queries, each in seconds.items()
         }
     return times
-
-
-def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Median seconds of NUM_RUNS calls, which follow NUM_WARM_UPS calls that are not counted."""
-    seconds = []
-    for _ in range(NUM_WARM_UPS + NUM_RUNS):
-        began = time.perf_counter()
-        call()
-        if device.startswith("cuda"):
-            torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds[NUM_WARM_UPS:])
 
 
 @contextmanager

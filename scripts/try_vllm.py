@@ -427,12 +427,6 @@ STAGES: dict[str, Callable[[Any, list[list[int]]], dict[str, Any]]] = {
 }
 
 
-def run_stage(stage: str) -> dict[str, Any]:
-    """Run one stage in this process, which is one of vLLM's environment."""
-    model = load(device="cpu", dtype="float32")
-    return STAGES[stage](model, [list(model.encode(each, is_raw=False)) for each in prompts()])
-
-
 def make_environment(folder: Path) -> Path:
     """Install vLLM for CPUs and this package in a new environment; returns its Python."""
     python = folder / "bin" / "python"
@@ -456,8 +450,11 @@ def main() -> None:
     flags = parser.parse_args()
     work = flags.work or flags.environment / "results"
     work.mkdir(parents=True, exist_ok=True)
-    if flags.inside:
-        found = {**run_stage(flags.inside), "circumstances": environment(DEFAULT_CHECKPOINT)}
+    if flags.inside:  # a process of vLLM's environment
+        model = load(device="cpu", dtype="float32")
+        ids = [list(model.encode(each, is_raw=False)) for each in prompts()]
+        found = STAGES[flags.inside](model, ids)
+        found["circumstances"] = environment(DEFAULT_CHECKPOINT)
         found["circumstances"]["vllm"] = serving.installed_version()
         (work / f"{flags.inside}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
         return

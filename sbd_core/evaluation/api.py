@@ -121,14 +121,6 @@ def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
             yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
 
 
-def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """Make a config for each row of TABLE. base: all settings except strategy and solver."""
-    return {
-        row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
-        for row, (strategy, solver) in TABLE.items()
-    }
-
-
 def handwritten_prompts() -> list[Example]:
     """Read the handwritten prompts, as examples with an empty answer."""
     rows = json.loads(HANDWRITTEN.read_text("utf-8"))
@@ -150,7 +142,10 @@ def paper_table(
     Beside "rows", the data has the perplexity of the causal heads (Fig. 4), {model: {task: value}},
     and the scores of the handwritten prompts with their answers. Raises ArgumentError, ModelError.
     """
-    settings = {row: (model, one) for row, one in table_configs(config).items()}
+    settings = {
+        row: (model, replace(config, strategy=strategy, solver=solver))  # type: ignore[arg-type]
+        for row, (strategy, solver) in TABLE.items()
+    }
     models = {"model": model}
     if baseline is not None:
         models["baseline"] = baseline

@@ -178,12 +178,6 @@ def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0)
     return torch.rand(num_answer, generator=draws) < eta
 
 
-def padding_id(tokenizer: Any) -> int:
-    """Token id for padding. Any id would do, as padding is neither attended to nor predicted."""
-    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
-    return int(end if pad is None else pad)
-
-
 def pack(
     sequences: Sequence[TrainingSequence],
     row_tokens: int,
@@ -388,7 +382,9 @@ class BatchBuilder:
         if recipe.stage == "sbd":
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._with_masked_copies(sequences, nums_prompt, own, step)
-        padding = padding_id(self._tokenizer)
+        pad, end = self._tokenizer.pad_token_id, self._tokenizer.eos_token_id
+        # Any id would do, as padding is neither attended to nor predicted.
+        padding = int(end if pad is None else pad)
         packed = pack(sequences, self.row_tokens, padding, self._min_rows)
         return Batch(packed, ntp_weight)
 

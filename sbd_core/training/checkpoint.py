@@ -135,16 +135,11 @@ def add_adapter(model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base
     config = lora_config(recipe, mask_token_id)
     torch.manual_seed(recipe.seed)
     model.add_adapter(config)
-    widen_trained(model)
+    for weight in model.parameters():
+        if weight.requires_grad:  # frozen weights keep their dtype
+            weight.data = weight.data.float()
     config.base_model_name_or_path = str(base.resolve())
     return own
-
-
-def widen_trained(model: PreTrainedModel) -> None:
-    """Convert the trained weights to fp32; frozen weights keep their dtype."""
-    for weight in model.parameters():
-        if weight.requires_grad:
-            weight.data = weight.data.float()
 
 
 def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
