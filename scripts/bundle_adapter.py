@@ -40,9 +40,6 @@ from ui.best_settings import ADAPTER_BLOCK_SIZE
 
 PROMPTS = ASSETS / "presets-english.json"
 CARD = Path(__file__).with_name("adapter_card.md")
-MOST_BYTES = 45_000_000
-"""Most bytes of all files together, since every version stays in the repository's history."""
-MOST_BYTES_OF_FILE = 10_000_000
 NUM_PROMPTS = 6
 ROWS = ("NTP", "verify")
 
@@ -62,7 +59,7 @@ def bundle(
     rank: smaller rank to reduce the adapter to, see narrowed(); None keeps the rank.
     prompts: prompts to measure on; if empty, the first NUM_PROMPTS of the page.
     max_new_tokens: most tokens in an answer to a prompt.
-    Raises SetBlockDecodingError for an adapter that is damaged or too large.
+    Raises SetBlockDecodingError for an adapter that is damaged.
     """
     adapter = read_block_adapter(trained)
     if rank is not None:
@@ -72,12 +69,6 @@ def bundle(
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_block_adapter(adapter, folder)
-        sizes = [file.stat().st_size for file in folder.iterdir()]
-        if max(sizes) > MOST_BYTES_OF_FILE or sum(sizes) > MOST_BYTES:
-            raise ModelError(
-                f"adapter: {sum(sizes) / 1e6:.0f} MB must be at most {MOST_BYTES / 1e6:.0f}, and "
-                f"each file {MOST_BYTES_OF_FILE / 1e6:.0f}: train it with a smaller --rank"
-            )
         numbers = measured_here(folder, prompts or page_prompts(NUM_PROMPTS), max_new_tokens)
         (folder / "README.md").write_text(card(target.name, adapter, numbers), encoding="utf-8")
 

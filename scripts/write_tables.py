@@ -278,47 +278,32 @@ def load_sentence(data: dict[str, Any]) -> str:
 
 def gpu() -> str:
     """Tokens per second on a GPU, and milliseconds of forward passes by number of rows."""
-    data = results("gpu")
-    start = "tokens a second, "
-    speeds = {name.removeprefix(start): of for name, of in data.items() if name.startswith(start)}
-    large = "Llama 8B shape"
-    rows = [
-        [
-            large if large in name else "SmolLM2",
-            f"`{name.removesuffix(f', {large}')}`",
-            f"{of['tokens'] / of['seconds']:.0f}",
-            f"{of['tokens'] / of['forwards']:.2f}" if of["forwards"] else "1.00",
-        ]
-        for name, of in speeds.items()
-    ]
-    ways = table(["model", "way", "tokens/s", "tokens a forward pass"], rows)
-    passes = [
-        (*re.fullmatch(r"(.+): (\d+) rows, (\d+) cached", name).groups(), of)  # type: ignore[union-attr]
-        for name, of in data.items()
-        if re.search(r"rows, \d+ cached$", name)
-    ]
-    counts = sorted({int(count) for _, count, *_ in passes})
-    cells = {(model, int(count)): of for model, count, _, of in passes}
-    head = [
-        "a forward pass",
-        *(f"{count} row{'s' * (count > 1)}" for count in counts),
-        "weights and cache read once",
-    ]
+    data, large, counts = results("gpu"), "Llama 8B shape", (1, 2, 4, 8, 16, 17, 32, 64)
+    ways = []
+    for name, of in data.items():
+        kind, _, way = name.partition(", ")
+        if kind == "tokens a second":
+            shown = large if way.endswith(large) else "SmolLM2"
+            speed = of["tokens"] / (of["forwards"] or of["tokens"])
+            rates = [f"{of['tokens'] / of['seconds']:.0f}", f"{speed:.2f}"]
+            ways.append([shown, f"`{way.removesuffix(f', {large}')}`", *rates])
+    cells = {
+        model: [data[f"{model}: {count} rows, 512 cached"] for count in counts]
+        for model in ("SmolLM2", large)
+    }
+    head = ["a forward pass", *(f"{count} row{'s' * (count > 1)}" for count in counts)]
     times = [
-        [
-            model,
-            *(f"{cells[model, count]['ms']:.2f} ms" for count in counts),
-            f"{cells[model, 1]['floor_ms']:.2f} ms",
-        ]
-        for model in dict.fromkeys(model for model, *_ in passes)
+        [model, *(f"{each['ms']:.2f} ms" for each in row), f"{row[0]['floor_ms']:.2f} ms"]
+        for model, row in cells.items()
     ]
     differing = next(of for name, of in data.items() if name.startswith("verify differs"))
-    facts = data["circumstances"]
-    ratio = cells[large, 17]["ms"] / cells[large, 1]["ms"]
+    facts, of_one, of_17 = data["circumstances"], cells[large][0], cells[large][counts.index(17)]
     machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
     return (
-        f"{ways}\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
-        f"as one. {passes[0][2]} cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
+        f"{table(['model', 'way', 'tokens/s', 'tokens a forward pass'], ways)}\n"
+        f"{table([*head, 'weights and cache read once'], times)}\n"
+        f"17 rows over the 8B shape take {of_17['ms'] / of_one['ms']:.2f} times as long "
+        "as one. 512 cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
         "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
         f"{differing['differing answers']} of {differing['answers']} answers, as products of one "
         "row and of many round differently. Each way was timed once, in this order, after one "

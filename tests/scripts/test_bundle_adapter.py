@@ -72,15 +72,6 @@ def test_the_card_tells_what_its_training_tells(trained: Path, tmp_path: Path) -
     assert "| verify |" in body
 
 
-def test_what_is_too_large_leaves_the_old_folder(trained, tmp_path, monkeypatch) -> None:
-    target = bundled(trained, tmp_path / "model", "float32")
-    before = {file.name: file.read_bytes() for file in target.iterdir()}
-    monkeypatch.setattr(bundle_adapter, "MOST_BYTES", 1000)
-    with pytest.raises(ModelError, match="adapter: 0 MB must be at most 0, and each file 10"):
-        bundled(trained, target)
-    assert {file.name: file.read_bytes() for file in target.iterdir()} == before
-
-
 def test_a_narrowed_adapter_is_the_nearest_with_one_a_for_all_that_read_the_same(adapter) -> None:
     rank, layer = adapter.info.rank - 1, adapter.layers[0]
     smaller = narrowed(adapter, rank)
