@@ -272,12 +272,6 @@ def test_a_broken_chat_template_is_refused_in_one_line(tiny_folders, tmp_path, c
         assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("file", ["/dev/full", "/dev/zero", ".", "none.json", "x\0"])
-def test_measured_times_are_read_from_a_file_that_ends(file, capsys) -> None:
-    assert main(["roofline", "--measured", file]) == 2
-    assert "must be a results file of bench" in capsys.readouterr().err
-
-
 DEEP = "deep.json"
 """A file nested too deeply; so is the config.json of the folder where the commands run."""
 LINES = [
