@@ -206,17 +206,13 @@ class AdapterRun(Loop):
             base.model, base.info, recipe.sampler_width, generator, is_compiled=is_compiled
         )
         self._num_columns = recipe.row_tokens if is_compiled else 0
-        self._before: dict[str, Any] = {}
+        self._before: Mapping[str, Any] = {}
         first = None if init is None else read_block_adapter(init)
         if first is not None:
             if first.info.base_digest != base.info.base_digest:
                 raise ArgumentError("init", f"must be an adapter of {base.name}", str(init))
             self.base.set(first.tensors())
-            names = "steps", "masked_tokens", "minutes", "curve"
-            trained = first.info.trained
-            self._before = {"curve": []} | {
-                name: trained[name] for name in names if name in trained
-            }
+            self._before = first.info.trained
         self.inputs = {
             "base": base.info.base_digest,
             "data": digest_of([*texts, *held_out]),
