@@ -72,11 +72,10 @@ OTHERS: dict[str, tuple[Any, Any]] = {
     "Qwen3": (Qwen3Config, Qwen3ForCausalLM),
 }
 FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
-CRAMPED = [
-    *FLAGS,
-    *("--max-num-batched-tokens", "84"),
-    *("--num-gpu-blocks-override", "10", "--max-model-len", "192"),
-]
+SMALL_PAGES = ["--block-size", "32"]
+CHUNK = 84
+CRAMPED = ["--max-num-batched-tokens", str(CHUNK)]
+CRAMPED += ["--num-gpu-blocks-override", "10", "--max-model-len", "192"]
 BAD: tuple[dict[str, Any], ...] = (
     {"vllm_xargs": {"gamma": -1}},
     {"vllm_xargs": {"gamma": "much"}},
@@ -173,18 +172,21 @@ def compare(
     return row
 
 
-def engine(arguments: list[str]) -> Any:
+def engine(folder: str = "sbd-nano", flags: Sequence[str] = (), strategy: str = "sbd") -> Any:
     """vLLM's engine in this process, started as `serve` starts its server."""
     from vllm import LLM
     from vllm.engine.arg_utils import EngineArgs
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
+    arguments = serving.command(
+        folder, [*FLAGS, *flags], strategy=strategy, solver=EntropyBound(), block_size=BLOCK
+    )
     parser = EngineArgs.add_cli_args(FlexibleArgumentParser())
     given = EngineArgs.from_cli_args(parser.parse_args(["--model", *arguments]))
-    usual, names = EngineArgs(model=arguments[0]), [each.name for each in fields(EngineArgs)]
-    own = {name: getattr(given, name) for name in names}
+    model, names = arguments[0], [each.name for each in fields(EngineArgs)]
+    usual, own = EngineArgs(model=model), {name: getattr(given, name) for name in names}
     changed = {name: value for name, value in own.items() if value != getattr(usual, name)}
-    return LLM(**{**changed, "model": arguments[0], "disable_log_stats": False})
+    return LLM(**{**changed, "model": model, "disable_log_stats": False})
 
 
 def decode(llm: Any, asked: list[Asked], **more: Any) -> list[Any]:
@@ -217,15 +219,9 @@ def counted_row(model: Any, llm: Any, asked: list[Asked]) -> dict[str, Any]:
     return compare(model, asked, outputs, [passes[tuple(each.ids)] for each in asked])
 
 
-def served() -> Any:
-    """vLLM's engine as `serve sbd-nano` starts it, with small pages of its KV cache."""
-    flags = [*FLAGS, "--block-size", "32"]
-    return engine(serving.command("sbd-nano", flags, solver=EntropyBound(0.1), block_size=BLOCK))
-
-
 def together(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Many requests at once, and what may go wrong with them."""
-    llm, some = served(), ids[:12]
+    llm, some = engine(flags=SMALL_PAGES), ids[:12]
     rows = {
         f"{AT_ONCE} at once, gamma {gamma}": counted_row(
             model, llm, [Asked(each, EntropyBound(gamma)) for each in ids]
@@ -289,31 +285,19 @@ def stopped(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
 
 def cramped(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Prompts longer than a chunk, and too little memory: requests are preempted and recomputed."""
-    arguments = serving.command(
-        "sbd-nano", [*CRAMPED, "--block-size", "32"], solver=EntropyBound(0.1), block_size=BLOCK
-    )
-    llm = engine(arguments)
-    rows = {}
+    llm, rows = engine(flags=[*SMALL_PAGES, *CRAMPED]), {}
     for gamma in GAMMAS:
         asked = [Asked(each, EntropyBound(gamma)) for each in ids]
         rows[f"chunked and preempted, gamma {gamma}"] = compare(model, asked, decode(llm, asked))
-    metrics = {each.name: each for each in llm.get_metrics()}
-    longest = max(map(len, ids))
-    checks = {
-        "preemptions": metrics["vllm:num_preemptions"].value,
-        "chunk": 84,
-        "longest_prompt": longest,
-    }
+    [preempted] = [each for each in llm.get_metrics() if each.name == "vllm:num_preemptions"]
+    checks = {"preemptions": preempted.value, "chunk": CHUNK, "longest_prompt": max(map(len, ids))}
     return {"rows": rows, "checks": checks}
 
 
 def ntp(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Next-token prediction by vLLM's own class, as `serve --strategy ntp` starts it."""
-    arguments = serving.command(
-        "sbd-nano", FLAGS, strategy="ntp", solver=EntropyBound(), block_size=BLOCK
-    )
     asked = [Asked(each, None) for each in ids]
-    row = compare(model, asked, decode(engine(arguments), asked))
+    row = compare(model, asked, decode(engine(strategy="ntp"), asked))
     return {"rows": {f"ntp, {AT_ONCE} at once": row}}
 
 
@@ -332,8 +316,7 @@ def other(name: str, _model: Any, _ids: list[list[int]]) -> dict[str, Any]:
             for rule in (EntropyBound(0.1), EntropyBound(2.0), EntropyBound(4.0))
             for _ in range(4)
         ]
-        llm = engine(serving.command(folder, FLAGS, solver=EntropyBound(), block_size=BLOCK))
-        return {"rows": {f"{name}, random weights": counted_row(model, llm, asked)}}
+        return {"rows": {f"{name}, random weights": counted_row(model, engine(folder), asked)}}
 
 
 def http(model: Any, ids: list[list[int]]) -> dict[str, Any]:
@@ -442,13 +425,10 @@ def make_environment(folder: Path) -> Path:
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.try_vllm", description=__doc__)
-    place = cache_folder() / "vllm-environment"
-    parser.add_argument("--environment", type=Path, default=place, help="folder to install in")
     parser.add_argument("--only", choices=STAGES, action="append", help="run these stages alone")
     parser.add_argument("--inside", choices=STAGES, help=argparse.SUPPRESS)
-    parser.add_argument("--work", type=Path, help="folder that keeps the stages' results")
-    flags = parser.parse_args()
-    work = flags.work or flags.environment / "results"
+    flags, folder = parser.parse_args(), cache_folder() / "vllm-environment"
+    work = folder / "results"
     work.mkdir(parents=True, exist_ok=True)
     if flags.inside:  # a process of vLLM's environment
         model = load(device="cpu", dtype="float32")
@@ -458,7 +438,7 @@ def main() -> None:
         found["circumstances"]["vllm"] = serving.installed_version()
         (work / f"{flags.inside}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
         return
-    python = make_environment(flags.environment)
+    python = make_environment(folder)
     for stage in flags.only or STAGES:
         variables = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
         if stage != "http":
@@ -469,8 +449,8 @@ def main() -> None:
                 for name, value in serving.environment("+cpu").items()
                 if name in ("PYTHONPATH", "TRITON_INTERPRET", "VLLM_USE_V2_MODEL_RUNNER")
             }
-        words = ["-m", "scripts.try_vllm", "--inside", stage, "--work", str(work)]
-        subprocess.run([python, *words], cwd=ROOT, env=variables, check=True)
+        command = [python, "-m", "scripts.try_vllm", "--inside", stage]
+        subprocess.run(command, cwd=ROOT, env=variables, check=True)
     parts = [work / f"{stage}.json" for stage in STAGES]
     if all(part.exists() for part in parts):
         results = [json.loads(part.read_text("utf-8")) for part in parts]
