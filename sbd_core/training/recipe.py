@@ -43,14 +43,11 @@ class Recipe:
     masked (stage sbd); 0 in the paper.
     paper_loss_steps: number of steps at the start that use 0 as full_mask_ratio.
     data: sources of texts, see data.py. `tasks` may be empty if there is a source.
-    tokenizer: folder of the tokenizer for a new model; if empty, a tokenizer is trained.
     adapter_rank: rank of a block adapter (models/block_adapter.py), which sbd train-adapter trains;
     0 for other training. The settings after it are a block adapter's.
-    sampler_width: width of the adapter's sampler head (SamplerHead); 0 trains no sampler head.
     rows_per_text: total length of the blocks placed in each text.
     block_sizes: sizes from which each step draws its block size.
     first_weight, loss_decay: weights of the loss, see GatedBase.loss().
-    average_decay: decay per step of the running average of the weights; the average is saved.
     """
 
     stage: Stage = setting()
@@ -100,7 +97,7 @@ class Recipe:
         0.9, high=1, flag="decay", help="decay of the loss weight per masked position"
     )
     average_decay: float = setting(
-        0.998, high=1, flag="averaging", help="decay of the running average, which ships"
+        0.998, high=1, flag="averaging", help="decay a step of the running average, which is saved"
     )
 
     def __post_init__(self) -> None:
@@ -260,22 +257,15 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisConfig:
-    """Settings of a synthesis. Raises ArgumentError for an invalid value.
-
-    num_examples: number of lines in the finished file.
-    structured_ratio: share of the sampled requests that begin as those for lists, steps and code.
-    repetition_penalty: penalty on repeated tokens in answers, as in transformers.
-    max_answer_tokens: greatest length of an answer in tokens; with 0, only requests are written.
-    batch_size: number of texts decoded together.
-    """
+    """Settings of a synthesis, lengths in tokens. Raises ArgumentError for an invalid value."""
 
     num_examples: int = setting(25_000, low=1, flag="examples", help="number of lines to write")
     structured_ratio: float = setting(
         0.25, high=1, help="share of requests for lists, steps, code, tables and the like"
     )
-    repetition_penalty: float = setting(1.1, low=1, help="for answers")
+    repetition_penalty: float = setting(1.1, low=1, help="for answers, as in transformers")
     max_answer_tokens: int = setting(160, help="longest answer; 0: no answers")
-    batch_size: int = setting(128, low=1, help="most texts at once")
+    batch_size: int = setting(128, low=1, help="most texts decoded together")
     seed: int = setting(0, help="seed of the requests")
 
     def __post_init__(self) -> None:
