@@ -47,12 +47,9 @@ def token_text(tokenizer: Any, token_id: int) -> str:
         return f"\\x{piece[3:5]}"
     table = byte_of_character()
     if all(character in table for character in piece):
-        return "".join(_shown(table[character]) for character in piece)
+        every = (table[character] for character in piece)
+        return "".join(chr(n) if 32 <= n < 127 else f"\\x{n:02X}" for n in every)
     return str(piece)
-
-
-def _shown(byte: int) -> str:
-    return chr(byte) if 32 <= byte < 127 else f"\\x{byte:02X}"
 
 
 @cache
