@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sbd_core.decoding.api import Prompt
     from sbd_core.events import StepEvent
     from sbd_core.models.protocol import SetBlockModel
-    from sbd_core.trace import Trace
 
 
 def _flags(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +74,19 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
             raise ArgumentError("system", "must come without --raw", arguments.system)
         turns = ("system", arguments.system), ("user", prompt)
         asked = [{"role": role, "content": content} for role, content in turns]
-    trace, where = _decoded(arguments, asked, config)
+    # Imported here so that --help and bad flags answer at once.
+    from sbd_core.decoding.api import stream
+    from sbd_core.models.model_folder import untrained_note
+
+    model = decoding_flags.load_model(arguments)
+    events = stream(model, asked, config)
+    note = untrained_note(model.model.config, model.name)
+    if note is not None and events.config.strategy != "ntp":
+        print(f"note: {note}", file=sys.stderr)
+    for text in _new_texts(model, events):
+        if not arguments.json:
+            print(text, end="", flush=True)
+    trace = events.trace()
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
@@ -88,37 +99,14 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
             "seconds": round(trace.seconds, 6),
             **{name: getattr(cost, name, None) for name in ("rows", "flops", "bytes_read")},
         }
+    exactness = trace.versions.get("exactness")
+    where = f"in {model.runs_on}" + (f", next to ntp {exactness}" if exactness else "")
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s, {where}]",
         file=sys.stderr,
     )
     return None
-
-
-def _decoded(
-    arguments: argparse.Namespace, prompt: "Prompt", config: DecodeConfig
-) -> "tuple[Trace, str]":
-    """Decode a prompt. Returns the trace, and words that say what the model ran on.
-
-    Unless --json is given, the text is printed as it becomes final.
-    """
-    # Imported here so that --help and bad flags answer at once.
-    from sbd_core.decoding.api import stream
-    from sbd_core.models.model_folder import untrained_note
-
-    model = decoding_flags.load_model(arguments)
-
-    events = stream(model, prompt, config)
-    note = untrained_note(model.model.config, model.name)
-    if note is not None and events.config.strategy != "ntp":
-        print(f"note: {note}", file=sys.stderr)
-    for text in _new_texts(model, events):
-        if not arguments.json:
-            print(text, end="", flush=True)
-    trace = events.trace()
-    exactness = trace.versions.get("exactness")
-    return trace, f"in {model.runs_on}" + (f", next to ntp {exactness}" if exactness else "")
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
