@@ -108,8 +108,7 @@ def _requests(
     """Measure every config on the first --limit requests of each file; returns (data, table)."""
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.evaluation.requests import as_text, measure_requests
-    from sbd_core.models.backends.choose import fused_backend
-    from sbd_core.models.backends.llama.weights import has_known_shape
+    from sbd_core.models.backends.choose import prepare_for_many_texts
 
     require_integer("limit", arguments.limit, 1)
     files = {file.stem: file for file in arguments.requests}
@@ -122,9 +121,8 @@ def _requests(
     on = arguments.gammas_on
     rows = [] if on is None else read_prompts("gammas-on", on)[:NUM_FOR_GAMMAS]
     model = _loaded(arguments, arguments.model, harness)
-    is_plain = model.dtype == "float32" and has_known_shape(model.model)
-    if harness.batch_size > 1 and is_plain:
-        model.backend = fused_backend(model)  # several times as fast for many texts at a time
+    if harness.batch_size > 1:
+        prepare_for_many_texts(model)
     data = measure_requests(model, requests, config, harness, [row["prompt"] for row in rows])
     return {**data, "gammas_on": on and on.stem}, as_text(data["requests"])
 

@@ -277,8 +277,7 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.models.backends.choose import fused_backend
-    from sbd_core.models.backends.llama.weights import has_known_shape
+    from sbd_core.models.backends.choose import prepare_for_many_texts
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import chosen_device, has_bf16
     from sbd_core.training.synthesize import synthesize
@@ -288,13 +287,9 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     chat = next((prompt for prompt in prompts if not isinstance(prompt, str)), None)
     if chat is not None:
         raise ArgumentError("prompts", "must hold single requests, not chats", chat)
-    device = chosen_device(arguments.device)
-    is_bf16 = has_bf16(device)
-    model = load(
-        arguments.model, device=arguments.device, dtype="bfloat16" if is_bf16 else "float32"
-    )
-    if device.type == "cpu" and not is_bf16 and has_known_shape(model.model):
-        model.backend = fused_backend(model)  # several times as fast for many texts at a time
+    dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
+    model = load(arguments.model, device=arguments.device, dtype=dtype)
+    prepare_for_many_texts(model)
     with tqdm(total=config.num_examples, unit="examples") as bar:
         count = synthesize(
             model, arguments.out, config, prompts, lambda count: bar.update(count - bar.n)
