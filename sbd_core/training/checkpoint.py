@@ -17,30 +17,17 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
+from sbd_core.errors import ArgumentError, TrainingError, require_extra
 from sbd_core.files import beside, replaced_folder, weights_sha256
 from sbd_core.hf.hub import write_custom_generate
 from sbd_core.json_node import json_of
 from sbd_core.models.hf_model import digest_of_weights
-from sbd_core.models.loading import read
 from sbd_core.models.model_folder import BlockSettings, add_end_token, block_config
 from sbd_core.models.peft_adapter import WEIGHTS_FILE, write_adapter
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
 """File by which a model folder that training wrote is recognised."""
-
-
-def load_model(
-    folder: Path, dtype: torch.dtype = torch.float32
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Load the model and tokenizer in `folder`. Raises TrainingError if they cannot be read."""
-    if not folder.is_dir():
-        raise TrainingError(f"init: must be a model folder; got {folder}")
-    try:
-        return read(str(folder), dtype, is_folder=True, argument="init")
-    except ModelError as error:
-        raise TrainingError(str(error)) from error
 
 
 def export(

@@ -31,6 +31,7 @@ from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import recover
+from sbd_core.models.loading import read
 from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
@@ -42,7 +43,6 @@ from sbd_core.training.checkpoint import (
     add_adapter,
     digest_of_init,
     export,
-    load_model,
     only_writer,
     read_state,
     restore_adapter,
@@ -284,15 +284,17 @@ class Run(Loop):
         self._base: str | None = None
         if init is not None and is_adapter(init):
             raise TrainingError(f"init: {init} is an adapter: sbd merge makes it a model first")
+        folder, dtype = saved if has_state else init, torch.float32
         if recipe.lora_rank:
             if init is None:
                 rule = "must be 0 for a new model: give --init"
                 raise ArgumentError("lora_rank", rule, recipe.lora_rank)
-            dtype = base_dtype(self._settings.precision, self.accelerator)
-            self._model, self._tokenizer = load_model(init, dtype)
-        else:
-            folder = saved if has_state else init
-            self._model, self._tokenizer = load_model(folder) if folder else new_model(recipe)
+            folder, dtype = init, base_dtype(self._settings.precision, self.accelerator)
+        self._model, self._tokenizer = (
+            new_model(recipe)
+            if folder is None
+            else read(str(folder), dtype, is_folder=True, argument="init")
+        )
         require_tokens(self._tokenizer, "init", needs_mask=True)
         check_output_layer(self._model)
         if not recipe.lora_rank or init is None:
@@ -398,7 +400,8 @@ def train(
     init: model folder to begin from; None for a new model. A resumed run needs the same `init`.
 
     Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for a bad
-    argument or an `out` that training did not write, TrainingError if training cannot go on.
+    argument or an `out` that training did not write, ModelError for an `init` that cannot be read,
+    TrainingError if training cannot go on.
     """
     # autocast() lowers the precision, whatever accelerate is configured to do.
     accelerator = Accelerator(mixed_precision="no")

@@ -8,16 +8,14 @@ from torch.nn.functional import cross_entropy
 
 from sbd_core.evaluation import losses
 from sbd_core.evaluation.losses import perplexity
-from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.tasks import held_out
-from sbd_core.training.checkpoint import load_model
 from sbd_core.training.data import encode_examples
 
 
 def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens(monkeypatch, nano) -> None:
     monkeypatch.setattr(losses, "TEXTS_PER_FORWARD", 4)
     items = held_out("math", 9, 0, "test")
-    model, tokenizer = load_model(DEFAULT_CHECKPOINT)
+    model, tokenizer = nano.model, nano.tokenizer
     total = count = 0.0
     for prompt, answer in encode_examples(tokenizer, items):
         with torch.no_grad():
