@@ -290,11 +290,12 @@ class Run(Loop):
                 rule = "must be 0 for a new model: give --init"
                 raise ArgumentError("lora_rank", rule, recipe.lora_rank)
             folder, dtype = init, base_dtype(self._settings.precision, self.accelerator)
-        self._model, self._tokenizer = (
-            new_model(recipe)
-            if folder is None
-            else read(str(folder), dtype, is_folder=True, argument="init")
-        )
+        if folder is None:
+            self._model, self._tokenizer = new_model(recipe)
+        else:
+            source = "init" if folder == init else "state"
+            loaded = read(str(folder), dtype, is_folder=True, argument=source)
+            self._model, self._tokenizer = loaded
         require_tokens(self._tokenizer, "init", needs_mask=True)
         check_output_layer(self._model)
         if not recipe.lora_rank or init is None:
