@@ -99,11 +99,11 @@ def test_no_method_always_follows_the_same_one(trained) -> None:
 
         return answer
 
-    examples = held_out("math", 6, 0)
+    examples = held_out("math", 12, 0)
     methods = {name: method(name) for name in "abc"}
     found = time_methods(methods, loaded(trained), examples)
-    assert [len(each) for each in found.values()] == [6, 6, 6]
+    assert [len(each) for each in found.values()] == [12, 12, 12]
     orders = ["".join(asked[at : at + 3]) for at in range(3, len(asked), 3)]
     assert {"".join(sorted(order)) for order in orders} == {"abc"}
-    assert len(orders) == 6
+    assert len(orders) == 12
     assert {order[0] for order in orders} == set("abc")
