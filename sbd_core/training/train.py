@@ -366,7 +366,7 @@ class Run(Loop):
             self._runner.module, list(self.optimizers), options=options
         )
         if self.accelerator.is_main_process:
-            own = {name.removeprefix("model."): weight for name, weight in weights.items()}
+            own: dict[str, Any] = {n.removeprefix("model."): each for n, each in weights.items()}
             model: PreTrainedModel | TrainedAdapter
             if self._base is not None:
                 model = TrainedAdapter(self._model, own, self._base, self.recipe)
