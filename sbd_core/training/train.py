@@ -275,6 +275,10 @@ class Run(Loop):
             if (length := self._builder.row_tokens) < recipe.row_tokens:
                 most = f"--row-tokens allows {recipe.row_tokens}"
                 print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
+        workers = settings.num_workers
+        if workers is None:
+            workers = chosen_workers(accelerator.device)
+        self._feed = batches(self._builder, self.step, workers)
         self._runner.module.train()
         self.seconds = self._mean([self._elapsed()])[0]
 
@@ -307,16 +311,6 @@ class Run(Loop):
                 restore_adapter(self._model, saved)
             except STATE_ERRORS as error:
                 raise unreadable(self.state_folder, error) from error
-
-    def steps(
-        self, stop: threading.Event, tell: TellParts = lambda done, count: None
-    ) -> Iterator[Any]:
-        """Train to the end, yielding the metrics of each step; see Loop.steps()."""
-        workers = self._settings.num_workers
-        if workers is None:
-            workers = chosen_workers(self.accelerator.device)
-        self._feed = batches(self._builder, self.step, workers)
-        yield from super().steps(stop, tell)
 
     def backward(self, between: BetweenParts) -> tuple[Loss, Batch, float] | None:
         """Compute the gradients of the next step.
