@@ -8,26 +8,31 @@ family (name of a task), prompt, and case (data that the task's checker needs).
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import resolve_defaults
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.evaluation.harness import Answers, Harness, Settings
-from sbd_core.evaluation.losses import perplexity
-from sbd_core.evaluation.scoring import rows_data, score, scores
+from sbd_core.evaluation.scoring import rounded, rows_data, score, scores
+from sbd_core.models.chat import encode_turn
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import SetBlockModel
+from sbd_core.models.protocol import ForwardRequest, SetBlockModel
 from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import SPLITS, TASKS, Example, Split, held_out
 from sbd_core.tasks import task as task_of
 
 MAX_LIMIT = 1_000_000
 """Most examples per task; all of them are held in memory."""
+TEXTS_PER_FORWARD = 64
 # The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.
 TABLE = {
     "NTP": ("ntp", EntropyBound()),
@@ -127,6 +132,35 @@ def handwritten_prompts() -> list[Example]:
     return [Example(row["family"], row["prompt"], "", row["case"]) for row in rows]
 
 
+@torch.inference_mode()
+def perplexity(
+    model: HuggingFaceModel, examples_by_task: Mapping[str, Sequence[Example]]
+) -> dict[str, float]:
+    """Compute the perplexity of each task's answer tokens, <eos> included, given prompts (Fig. 4).
+
+    examples_by_task: {task: examples}, with at least one example each.
+    Returns {task: perplexity}. Raises ModelError for an example that the model cannot read.
+    """
+    found = {}
+    for name, examples in examples_by_task.items():
+        total, count = 0.0, 0
+        for start in range(0, len(examples), TEXTS_PER_FORWARD):
+            pairs = [
+                encode_turn(model.tokenizer, (("user", one.prompt),), one.answer, model.name)
+                for one in examples[start : start + TEXTS_PER_FORWARD]
+            ]
+            requests = [
+                ForwardRequest(cache, [*prompt, *answer[:-1]], (), len(answer))
+                for cache, (prompt, answer) in zip(model.new_caches(len(pairs)), pairs, strict=True)
+            ]
+            for logits, (_, answer) in zip(model.forward_batch(requests), pairs, strict=True):
+                wanted = torch.tensor(answer, device=logits.device)
+                total += float(cross_entropy(logits, wanted, reduction="sum"))
+                count += len(answer)
+        found[name] = math.exp(total / count)
+    return found
+
+
 def paper_table(
     model: HuggingFaceModel,
     config: DecodeConfig,
@@ -162,7 +196,7 @@ def paper_table(
         **_about(settings, harness, about, model),
         "rows": rows_data(scores(answers, examples)),
         "perplexity": perplexities,
-        "own_wording": {row: score(OWN, own, each).to_data() for row, each in by_row.items()},
+        "own_wording": {row: rounded(score(OWN, own, each), 4) for row, each in by_row.items()},
         "own_answers": [
             {
                 "family": item.task,

@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from sbd_core.evaluation import losses
-from sbd_core.evaluation.losses import perplexity
+from sbd_core.evaluation import api
+from sbd_core.evaluation.api import perplexity
 from sbd_core.tasks import held_out
 from sbd_core.training.data import encode_examples
 
 
 def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens(monkeypatch, nano) -> None:
-    monkeypatch.setattr(losses, "TEXTS_PER_FORWARD", 4)
+    monkeypatch.setattr(api, "TEXTS_PER_FORWARD", 4)
     items = held_out("math", 9, 0, "test")
     model, tokenizer = nano.model, nano.tokenizer
     total = count = 0.0
