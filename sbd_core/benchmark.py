@@ -23,7 +23,7 @@ from sbd_core.environment import environment
 from sbd_core.errors import require_integer
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.solvers import EntropyBound
-from sbd_core.tasks import TASKS, Example, held_out, task
+from sbd_core.tasks import TASKS, Example, held_out
 from sbd_core.text_table import aligned
 
 GENERATE = "transformers generate()"
@@ -32,6 +32,7 @@ GAMMAS = (0.1, 0.35)
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
 CACHE_LENGTHS = (64, 256, 512, 896)
 NUM_RUNS, NUM_WARM_UPS = 15, 3
+"""Numbers of passes that are timed, and of passes before them that are not."""
 LOADED_CORES = 0.1
 """Cores kept busy by other processes from which times are marked as not clean."""
 
@@ -41,12 +42,10 @@ class Answer:
     """The answer of one method to one prompt.
 
     num_forwards: number of forward passes, prefill included.
-    num_rows: rows (input positions) of all forward passes after the prefill; None if unknown.
     """
 
     token_ids: tuple[int, ...]
     num_forwards: int
-    num_rows: int | None = None
 
 
 Method = Callable[[Sequence[int]], Answer]
@@ -58,13 +57,11 @@ class Timed:
     """The timing of one method on one prompt.
 
     is_equal: whether the answer has the same tokens as the baseline's answer.
-    is_right: whether the answer passes the task's check.
     """
 
     answer: Answer
     seconds: float
     is_equal: bool
-    is_right: bool
 
     @property
     def rate(self) -> float:
@@ -76,13 +73,11 @@ def bench(
     model: HuggingFaceModel,
     *,
     limit: int = 50,
-    rounds: int = 1,
     max_new_tokens: int = 128,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Time all methods on the first `limit` held-out prompts of each task; returns JSON data.
 
-    rounds: number of runs per prompt, of which the fastest counts.
     seed: chooses the prompts.
     The data describes the model and the machine, and has these keys:
     rows: {method name: result of row()}; the baseline, transformers' generate(), comes first.
@@ -91,13 +86,12 @@ def bench(
     """
     from tqdm import tqdm
 
-    counts = {"limit": limit, "rounds": rounds, "max_new_tokens": max_new_tokens}
-    for name, value in counts.items():
-        require_integer(name, value, 1)
+    require_integer("limit", limit, 1)
+    require_integer("max_new_tokens", max_new_tokens, 1)
     methods = {**by_transformers(model, max_new_tokens), **by_engine(model, max_new_tokens)}
     examples = [each for name in TASKS for each in held_out(name, limit, seed)]
     with other_load() as load_of_others:
-        timed = time_methods(methods, model, tqdm(examples, unit="prompt"), rounds)
+        timed = time_methods(methods, model, tqdm(examples, unit="prompt"))
         rows = {name: row(timed[name], timed[GENERATE], examples) for name in methods}
         times = forwards(model)
     return {
@@ -126,9 +120,7 @@ def by_engine(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, Method]
 
         def answer(prompt: Sequence[int]) -> Answer:
             trace = generate(model, prompt, config)
-            costs = trace.costs
-            num_rows = None if costs is None else sum(cost.rows for cost in costs[1:])
-            return Answer(trace.token_ids, trace.num_forwards, num_rows)
+            return Answer(trace.token_ids, trace.num_forwards)
 
         return answer
 
@@ -174,12 +166,11 @@ def time_methods(
     methods: Mapping[str, Method],
     model: HuggingFaceModel,
     examples: Sequence[Example],
-    num_rounds: int,
 ) -> dict[str, list[Timed]]:
     """Time every method on every example's prompt; returns {method name: one Timed per example}.
 
     methods: the first one is the baseline, with whose answers all answers are compared.
-    Each round shuffles the methods, as the caches that a method leaves slow the next method.
+    Each prompt shuffles the methods, as the caches that a method leaves slow the next method.
     """
     timed: dict[str, list[Timed]] = {name: [] for name in methods}
     for index, example in enumerate(examples):
@@ -187,19 +178,13 @@ def time_methods(
         if not index:
             for method in methods.values():
                 method(prompt)
-        best: dict[str, float] = {}
-        answers: dict[str, Answer] = {}
-        for turn in range(num_rounds):
-            order = random.Random(f"{turn} {example.prompt}")
-            for name in order.sample(list(methods), len(methods)):
-                began = time.perf_counter()
-                answers[name] = methods[name](prompt)
-                seconds = time.perf_counter() - began
-                best[name] = min(seconds, best.get(name, seconds))
-        baseline = answers[next(iter(methods))].token_ids
-        for name, answer in answers.items():
-            is_right = task(example.task).check(example, model.decode(answer.token_ids))
-            timed[name].append(Timed(answer, best[name], answer.token_ids == baseline, is_right))
+        answers: dict[str, tuple[Answer, float]] = {}
+        for name in random.Random(example.prompt).sample(list(methods), len(methods)):
+            began = time.perf_counter()
+            answers[name] = methods[name](prompt), time.perf_counter() - began
+        baseline = answers[next(iter(methods))][0].token_ids
+        for name, (answer, seconds) in answers.items():
+            timed[name].append(Timed(answer, seconds, answer.token_ids == baseline))
     return timed
 
 
@@ -225,15 +210,11 @@ def row(
     }
     answers = [one.answer for one in timed]
     num_forwards = sum(answer.num_forwards for answer in answers)
-    known_rows = [answer.num_rows for answer in answers if answer.num_rows is not None]
-    num_later = num_forwards - len(answers)
     return {
         "tokens_per_second": round(statistics.median(one.rate for one in timed), 2),
         "mean_ratio": round(statistics.mean(c["ratio"]["median"] for c in cells.values()), 3),
         "tokens_per_forward": round(sum(len(a.token_ids) for a in answers) / num_forwards, 4),
-        "rows_per_forward": round(sum(known_rows) / max(num_later, 1), 2) if known_rows else None,
         "num_prompts": len(timed),
-        "num_right": sum(one.is_right for one in timed),
         "num_equal_to_baseline": sum(one.is_equal for one in timed),
         "families": cells,
     }
@@ -262,7 +243,14 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float]]]:
             cache = model.new_cache()
             model.forward(cache, [0] * cached, (), 1)
             read = partial(model.forward, cache, (), [0] * queries, 0)
-            seconds[queries] = median_seconds(read, model.device)
+            taken = []
+            for _ in range(NUM_WARM_UPS + NUM_RUNS):
+                began = time.perf_counter()
+                read()
+                if model.device.startswith("cuda"):
+                    torch.cuda.synchronize()
+                taken.append(time.perf_counter() - began)
+            seconds[queries] = statistics.median(taken[NUM_WARM_UPS:])
         times[str(cached)] = {
             str(queries): {
                 "milliseconds": round(1000 * each, 4),
@@ -271,18 +259,6 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float]]]:
             for queries, each in seconds.items()
         }
     return times
-
-
-def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Median seconds of NUM_RUNS calls, which follow NUM_WARM_UPS calls that are not counted."""
-    seconds = []
-    for _ in range(NUM_WARM_UPS + NUM_RUNS):
-        began = time.perf_counter()
-        call()
-        if device.startswith("cuda"):
-            torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds[NUM_WARM_UPS:])
 
 
 @contextmanager
@@ -309,15 +285,11 @@ def _busy_seconds() -> float | None:
 def as_text(result: Mapping[str, Any]) -> str:
     """Show the methods, the forward passes and the machine's load as text."""
     rows, ntp = result["rows"], result["rows"]["ntp"]["mean_ratio"]
-    table = [["", "tokens/s", "times generate()", "times ntp", "tokens/forward", "rows/forward"]]
-    table[0] += ["right", "as generate()"]
+    table = [["", "tokens/s", "times generate()", "times ntp", "tokens/forward", "as generate()"]]
     for name, each in rows.items():
-        count = each["num_prompts"]
         shown = [f"{each['tokens_per_second']:.1f}", f"{each['mean_ratio']:.2f}"]
         shown += [f"{each['mean_ratio'] / ntp:.2f}", f"{each['tokens_per_forward']:.2f}"]
-        shown.append("" if each["rows_per_forward"] is None else f"{each['rows_per_forward']:.1f}")
-        counts = [f"{each[key]}/{count}" for key in ("num_right", "num_equal_to_baseline")]
-        table.append([name, *shown, *counts])
+        table.append([name, *shown, f"{each['num_equal_to_baseline']}/{each['num_prompts']}"])
     lines = aligned(table)
     if times := result["forwards"]:
         lengths = next(iter(times.values()))

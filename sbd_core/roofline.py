@@ -2,12 +2,10 @@
 
 The theory has two modes. "published" reproduces the paper's tables to their three decimals with the
 paper's widths: the feed-forward is hidden_size times too wide, and K and V each have the width
-num_heads * num_kv_heads. "corrected" takes the true widths. `Calibrated` uses measured times
-instead of theory.
+num_heads * num_kv_heads. "corrected" takes the true widths.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -148,37 +146,29 @@ def speedup(
     pass_seconds. Also raises ArgumentError unless 0 < nfe_speedup <= block_size.
     """
 
-    def seconds(num_queries: int) -> float:
-        return pass_seconds(num_queries, kv_length, batch_size, mode, shape=shape, device=device)
-
-    return _equation_16(block_size, nfe_speedup, seconds)
+    require_number("nfe_speedup", nfe_speedup, 0, block_size)
+    if nfe_speedup == 0:
+        raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)
+    single, block, double = (
+        pass_seconds(queries, kv_length, batch_size, mode, shape=shape, device=device)
+        for queries in (1, block_size, 2 * block_size)
+    )
+    return block_size * single / (double + (block_size / nfe_speedup - 1) * block)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Measured times of forward passes, with linear interpolation between them.
+    """Measured times of forward passes, with which the page's roofline starts.
 
-    seconds: {cached tokens: {query tokens: seconds of a forward pass}}. Every number of cached
-        tokens needs the same numbers of query tokens, 1 included.
-    Raises ArgumentError for any other mapping, or if a time is not above 0.
+    seconds: {cached tokens: {query tokens: seconds of a forward pass}}.
     """
 
     seconds: Mapping[int, Mapping[int, float]]
-
-    def __post_init__(self) -> None:
-        lengths = {tuple(sorted(times)) for times in self.seconds.values()}
-        is_whole = len(lengths) == 1 and 1 in next(iter(lengths))
-        times = [t for row in self.seconds.values() for t in row.values()]
-        if not is_whole or not all(0 < t < float("inf") for t in times):
-            rule = "must hold a time above 0 of each query length, 1 too, for each cache length"
-            raise ArgumentError("seconds", rule, {k: dict(v) for k, v in self.seconds.items()})
 
     @classmethod
     def read(cls, path: Path) -> "Calibrated":
         """Read a results file of the command bench. Raises ArgumentError if times are missing."""
         try:
-            if not path.is_file():  # a device might never end
-                raise FileNotFoundError(path)
             rows = json_of(path.read_text("utf-8"))["forwards"]
             seconds = {
                 int(cached): {int(n): cell["milliseconds"] / 1000 for n, cell in row.items()}
@@ -205,46 +195,6 @@ class Calibrated:
             bytes_per_value=shape.bytes_per_value,
             source="the best rates of its measured forward passes",
         )
-
-    def pass_seconds(self, num_queries: int, kv_length: int) -> float:
-        """Interpolate the seconds of a forward pass. Raises ArgumentError out of measured range."""
-        rows = {
-            kv: _between("block_size", num_queries, times) for kv, times in self.seconds.items()
-        }
-        return _between("kv_length", kv_length, rows)
-
-    def slowdown(self, block_size: int, kv_length: int) -> float:
-        """time(block_size) / time(1) of a forward pass. For the error see pass_seconds."""
-        return self.pass_seconds(block_size, kv_length) / self.pass_seconds(1, kv_length)
-
-    def speedup(self, block_size: int, nfe_speedup: float, kv_length: int) -> float:
-        """The speed-up by Eq. 16. Raises ArgumentError if 2 * block_size was not measured."""
-        require_integer("block_size", block_size, 1)
-        return _equation_16(
-            block_size, nfe_speedup, lambda queries: self.pass_seconds(queries, kv_length)
-        )
-
-
-def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], float]) -> float:
-    """The speed-up by Eq. 16. seconds: maps a number of tokens to the seconds of a forward pass."""
-    require_number("nfe_speedup", nfe_speedup, 0, block_size)
-    if nfe_speedup == 0:
-        raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)
-    single, block, double = seconds(1), seconds(block_size), seconds(2 * block_size)
-    num_passes = block_size / nfe_speedup
-    return block_size * single / (double + (num_passes - 1) * block)
-
-
-def _between(name: str, at: int, known: Mapping[int, float]) -> float:
-    """Interpolate `known` linearly at `at`. Out of range, raises ArgumentError about `name`."""
-    places = sorted(known)
-    require_integer(name, at, places[0], places[-1])
-    above = places[bisect_left(places, at)]
-    below = places[max(0, places.index(above) - 1)]
-    if at == above:
-        return known[above]
-    share = (at - below) / (above - below)
-    return (1 - share) * known[below] + share * known[above]
 
 
 def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:

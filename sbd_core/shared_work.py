@@ -4,6 +4,7 @@ Each of n processes does every n-th part and adds a line for it to a file of its
 run loses only the parts in progress, and goes on with any number of processes.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -51,13 +52,22 @@ class Journal:
     """Rows of one piece of work, each a JSON object, in one file per process.
 
     path: file of process 0, and of a process alone; that of process N is called STEM.N.SUFFIX.
-    work: JSON data of all that the rows depend on. The first line of each file holds it, and a file
-        of other work is refused.
+    models, settings, prompts: all that the rows depend on: models with `name` and `weights`, the
+        settings by their repr(), and the prompts as JSON data. The first line of each file tells
+        them, and a file of others is refused.
     """
 
-    def __init__(self, path: Path, work: Mapping[str, Any], rank: int = 0) -> None:
+    def __init__(
+        self, path: Path, models: Sequence[Any], settings: object, prompts: object, rank: int = 0
+    ) -> None:
         self._path = path
-        self._work = json.loads(json.dumps(work))
+        self._work = {
+            "weights": [
+                [model.name, dict(model.weights), getattr(model, "runs_on", "")] for model in models
+            ],
+            "settings": repr(settings),
+            "prompts": hashlib.sha256(json.dumps(prompts).encode()).hexdigest(),
+        }
         self._own = path.with_suffix(f".{rank}{path.suffix}") if rank else path
         self._is_begun = False
 

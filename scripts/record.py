@@ -212,19 +212,6 @@ def recorded_lanes(card: Card) -> list[Trace]:
         raise TraceError(f"{card.name}: is not recorded; {command} records it") from error
 
 
-def index_entry(card: Card, main: Trace, ntp: Trace) -> Recording:
-    """Make the card's entry of the gallery's index. main, ntp: the card's traces."""
-    return Recording(
-        name=card.name,
-        group=card.group,
-        title=card.title or " ".join(card.prompt.split()),
-        sentence=card.sentence.format_map(facts(main, ntp)),
-        passes=main.token_passes,
-        task=card.task,
-        case=card.case,
-    )
-
-
 def facts(main: Trace, ntp: Trace) -> dict[str, str]:
     """Numbers for a card's sentence, as text. main, ntp: the card's traces. Keys of the result:
 
@@ -270,7 +257,16 @@ def index() -> str:
     rows = []
     for card in CARDS:
         main, ntp = recorded_lanes(card)
-        rows.append(json.dumps(asdict(index_entry(card, main, ntp)), ensure_ascii=False))
+        entry = Recording(
+            name=card.name,
+            group=card.group,
+            title=card.title or " ".join(card.prompt.split()),
+            sentence=card.sentence.format_map(facts(main, ntp)),
+            passes=main.token_passes,
+            task=card.task,
+            case=card.case,
+        )
+        rows.append(json.dumps(asdict(entry), ensure_ascii=False))
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
 

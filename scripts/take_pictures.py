@@ -1,13 +1,11 @@
 """Take screenshots of the page for the documents: python -m scripts.take_pictures [--only NAME ...]
 
 Writes assets/pictures/NAME-1440-light.png. Only `compare` and `static-site` show live decodes; the
-others show recorded ones. `home` needs SmolLM2's base model (sbd fetch). --out, --width and
---scheme change the folder, the width and the color scheme.
+others show recorded ones. `home` needs SmolLM2's base model (sbd fetch).
 """
 
 import argparse
 import tempfile
-from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +25,8 @@ from ui.models import models_of
 from ui.share import lesson_page as export
 
 FOLDER = ASSETS / "pictures"
+WIDTH = 1440
+"""Width of the window in CSS pixels."""
 SHOWN_PART = 0.35
 HOME, LEARN, STATIC_SITE = "home", "learn", "static-site"
 HOME_PASSES = 3
@@ -59,8 +59,6 @@ def in_compare(page: Any) -> None:
     page.wait_for_function(f"!{run}.isRecorded && {run}.isComplete")
     page.evaluate(f"{LANES}.seek(Math.round({LANES}.finishClock * 0.6), true)")
     page.evaluate("document.activeElement?.blur()")
-    card = page.locator(".sbd-compare-card")
-    card.evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
 
 
 def under_the_hood(page: Any) -> None:
@@ -93,42 +91,40 @@ ACTS: dict[str, tuple[int, Callable[[Any], object]]] = {
 
 
 @contextmanager
-def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iterator[Any]:
+def tab(browser: Any, height: int = 900, **media: str) -> Iterator[Any]:
     """Yield an empty page in a new window. media: options of Playwright's new_context()."""
-    media |= {"color_scheme": flags.scheme}
-    size = {"width": flags.width, "height": height}
-    is_phone = flags.width < 640
-    context = browser.new_context(viewport=size, has_touch=is_phone, bypass_csp=True, **media)
-    with context:
+    size = {"width": WIDTH, "height": height}
+    with browser.new_context(
+        viewport=size, color_scheme="light", bypass_csp=True, **media
+    ) as context:
         yield context.new_page()
 
 
-def shoot(page: Any, flags: Namespace, name: str) -> None:
+def shoot(page: Any, name: str) -> None:
     """Take the picture `name` after the animation of arriving tokens is over."""
     page.wait_for_timeout(LANDING_MS)
     painted(page)
-    path = flags.out / f"{name}-{flags.width}-{flags.scheme}.png"
-    page.screenshot(path=path, animations="disabled")
+    page.screenshot(path=FOLDER / f"{name}-{WIDTH}-light.png", animations="disabled")
     print(f"took {name}")
 
 
-def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
+def photograph(browser: Any, url: str, name: str) -> None:
     """Take the picture `name` of the Watch view, after ACTS[name] has prepared the page."""
     height, act = ACTS[name]
-    with tab(browser, flags, height) as page:
+    with tab(browser, height) as page:
         page.goto(on_watch(url))
         page.wait_for_selector(".sbd-tile")
         page.evaluate(SEEK, SHOWN_PART)
         act(page)
-        shoot(page, flags, name)
+        shoot(page, name)
 
 
-def photograph_home(browser: Any, flags: Namespace) -> None:
+def photograph_home(browser: Any) -> None:
     """Take a picture of the Home view in the middle of a run, with SmolLM2 as the model."""
     models = models_of(None, "cpu")
     if models.first.name != REAL_MODEL:
         raise SystemExit("home: the real model's base is not here: python -m sbd_core fetch")
-    with served(models) as url, tab(browser, flags) as page:
+    with served(models) as url, tab(browser) as page:
         page.goto(url)
         page.wait_for_function(
             "(least) => Number(document.querySelector('.sbd-home-count b')?.textContent) >= least",
@@ -137,14 +133,14 @@ def photograph_home(browser: Any, flags: Namespace) -> None:
         page.get_by_role("button", name="Pause").click()
         page.evaluate("document.activeElement?.blur()")
         page.mouse.move(0, 0)
-        shoot(page, flags, HOME)
+        shoot(page, HOME)
 
 
-def photograph_learn(browser: Any, flags: Namespace) -> None:
+def photograph_learn(browser: Any) -> None:
     """Take pictures of scenes of the exported lesson, with the answers to their questions shown."""
     with (
         tempfile.TemporaryDirectory() as held,
-        tab(browser, flags, reduced_motion="reduce") as page,
+        tab(browser, reduced_motion="reduce") as page,
     ):
         lesson = Path(held) / "learn.html"
         lesson.write_text(export.page(), encoding="utf-8")
@@ -153,21 +149,28 @@ def photograph_learn(browser: Any, flags: Namespace) -> None:
             page.goto(f"{lesson.as_uri()}#learn/{scene}")
             page.wait_for_selector(".sbd-learn-question")
             page.keyboard.press("ArrowRight")
-            shoot(page, flags, f"{LEARN}/{scene}")
+            shoot(page, f"{LEARN}/{scene}")
 
 
-def photograph_site(browser: Any, flags: Namespace) -> None:
+def photograph_site(browser: Any) -> None:
     """Take a picture of the static site in the middle of a decode in the browser."""
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held) / "site"
         write_site(folder, [keep_export(sbd_core.DEFAULT_CHECKPOINT)])
-        with serving(folder) as server, tab(browser, flags) as page:
+        with serving(folder) as server, tab(browser) as page:
             page.goto(on_watch(address(server)))
             page.get_by_text("Decode runs in your browser").wait_for()
             page.evaluate(DECODE, SITE_PROMPT)
             page.evaluate(SEEK, SHOWN_PART)
             page.evaluate("window.scrollTo(0, 0)")
-            shoot(page, flags, STATIC_SITE)
+            shoot(page, STATIC_SITE)
+
+
+OTHERS: dict[str, Callable[[Any], None]] = {
+    HOME: photograph_home,
+    STATIC_SITE: photograph_site,
+    LEARN: photograph_learn,
+}
 
 
 @contextmanager
@@ -185,26 +188,18 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.take_pictures")
-    every = [HOME, *ACTS, STATIC_SITE, LEARN]
+    every = [*OTHERS, *ACTS]
     parser.add_argument("--only", choices=every, nargs="+", default=every)
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder (assets/pictures)")
-    parser.add_argument("--width", type=int, default=1440, help="width of the window (1440)")
-    parser.add_argument("--scheme", choices=("light", "dark"), default="light")
     flags = parser.parse_args()
     model = sbd_core.load(device="cpu")
     choose_threads(model.num_parameters)
-    (flags.out / LEARN).mkdir(parents=True, exist_ok=True)
     with served(model) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for name in flags.only:
-            if name == HOME:
-                photograph_home(browser, flags)
-            elif name == LEARN:
-                photograph_learn(browser, flags)
-            elif name == STATIC_SITE:
-                photograph_site(browser, flags)
+            if name in ACTS:
+                photograph(browser, url, name)
             else:
-                photograph(browser, flags, url, name)
+                OTHERS[name](browser)
         browser.close()
 
 

@@ -7,17 +7,17 @@ result, assets/results/vllm.json, makes the table of docs/serving.md.
 
 import argparse
 import json
-import math
 import os
 import random
 import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,7 +42,6 @@ from sbd_core.models.loading import load
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, block_config
 from sbd_core.solvers import EntropyBound, LeftToRight, Solver, TopK
 from sbd_core.tasks import TASKS, held_out
-from sbd_core.trace import Trace
 from sbd_core.vllm import serving
 from sbd_core.vllm.blocks import Blocks
 
@@ -53,8 +52,6 @@ OF_CUDA = ("torchvision", "torchaudio", "torchcodec")
 """Packages that registries give for CUDA beside a PyTorch for CPUs; text needs none of them."""
 GAMMAS = (0.1, 0.35)
 A_TASK, MAX_TOKENS, BLOCK, AT_ONCE = 10, 96, 16, 24
-NEAR = 1e-3
-"""Largest gap, in nats, of two logits or of a sum of entropies and gamma that counts as a tie."""
 SHAPE: dict[str, Any] = {
     "vocab_size": 2048,
     "hidden_size": 128,
@@ -75,11 +72,10 @@ OTHERS: dict[str, tuple[Any, Any]] = {
     "Qwen3": (Qwen3Config, Qwen3ForCausalLM),
 }
 FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
-CRAMPED = [
-    *FLAGS,
-    *("--max-num-batched-tokens", "84"),
-    *("--num-gpu-blocks-override", "10", "--max-model-len", "192"),
-]
+SMALL_PAGES = ["--block-size", "32"]
+CHUNK = 84
+CRAMPED = ["--max-num-batched-tokens", str(CHUNK)]
+CRAMPED += ["--num-gpu-blocks-override", "10", "--max-model-len", "192"]
 BAD: tuple[dict[str, Any], ...] = (
     {"vllm_xargs": {"gamma": -1}},
     {"vllm_xargs": {"gamma": "much"}},
@@ -127,99 +123,29 @@ class Asked:
         return {"solver": self.solver.name, **names}
 
 
-@dataclass
-class Watched:
-    """Blocks of one request as vLLM's passes left them: {start in the text: [token ids, ...]}."""
+@contextmanager
+def counted() -> Iterator[Counter[tuple[int, ...]]]:
+    """Count the passes of each prompt, {its token ids: passes}, in all Blocks of this process."""
+    add, update = Blocks.add, Blocks.update
+    passes: Counter[tuple[int, ...]] = Counter()
+    in_slot: dict[int, tuple[int, ...]] = {}
 
-    ids: list[int]
-    num_passes: int = 0
-    states: dict[int, list[list[int]]] = field(default_factory=dict)
+    def added(blocks: Blocks, slot: int, **given: Any) -> None:
+        add(blocks, slot, **given)
+        in_slot[slot] = tuple(given["token_ids"])
 
+    def updated(blocks: Blocks, logits: Any, **given: Any) -> Any:
+        names = ("host_slots", "num_rows", "is_prompt_read")
+        for slot, count, is_read in zip(*(given[name].tolist() for name in names), strict=True):
+            if slot in in_slot:  # else it is vLLM's dry run
+                passes[in_slot[slot]] += count > 0 or is_read
+        return update(blocks, logits, **given)
 
-class Watch:
-    """Writes down what every pass of vLLM does to the blocks of every request."""
-
-    def __init__(self) -> None:
-        self.all: dict[tuple[int, ...], Watched] = {}
-        self._in_slot: dict[int, Watched] = {}
-
-    @contextmanager
-    def on(self) -> Iterator["Watch"]:
-        """Watch all Blocks of this process."""
-        add, update = Blocks.add, Blocks.update
-
-        def added(blocks: Blocks, slot: int, **given: Any) -> None:
-            add(blocks, slot, **given)
-            ids = list(given["token_ids"])
-            known = (self.all.get(tuple(ids[:end])) for end in range(len(ids), 0, -1))
-            own = next((each for each in known if each), None) or Watched(ids)
-            if own.ids == ids:  # the same prompt again
-                own = Watched(ids)
-            own.states.pop(len(ids), None)
-            self.all[tuple(own.ids)] = self._in_slot[slot] = own
-
-        def updated(blocks: Blocks, logits: Any, **given: Any) -> Any:
-            slots, starts = given["host_slots"].tolist(), given["starts"].tolist()
-            counts, is_read = given["num_rows"].tolist(), given["is_prompt_read"].tolist()
-            was_causal = blocks.is_causal[given["slots"]].tolist()
-            sizes = blocks.sizes(given["slots"], given["starts"]).tolist()
-            token_ids, num_final = update(blocks, logits, **given)
-            for row, slot in enumerate(slots):
-                own = self._in_slot.get(slot)
-                if own is None:  # vLLM's dry run
-                    continue
-                own.num_passes += counts[row] > 0 or is_read[row]
-                if counts[row] >= sizes[row] > 0 and not was_causal[row]:
-                    ids = token_ids[row].tolist()[: sizes[row]]
-                    own.states.setdefault(starts[row], []).append(ids)
-            return token_ids, num_final
-
-        Blocks.add, Blocks.update = added, updated  # type: ignore[method-assign, assignment]
-        try:
-            yield self
-        finally:
-            Blocks.add, Blocks.update = add, update  # type: ignore[method-assign]
-
-
-def gap(trace: Trace, watched: Watched, mask_id: int) -> float:
-    """How near to a tie, in nats, the engine was in the first pass in which vLLM did otherwise."""
-    solver, begun = trace.config.solver, len(watched.ids)
-    blocks: dict[int, list[int]] = {}
-    for event in trace.events:
-        if not event.block.size:
-            continue
-        start = event.block.start
-        before = blocks.setdefault(start, [mask_id] * event.block.size)
-        after = list(before)
-        for reveal in event.reveals:
-            after[reveal.position - start] = reveal.token_id
-        theirs = watched.states.get(begun + start, [])
-        num_before = sum(e.index < event.index and e.block == event.block for e in trace.events)
-        own = theirs[num_before] if num_before < len(theirs) else before
-        blocks[start] = after
-        if own == after:
-            continue
-        gaps, by_place = [math.inf], {each.position - start: each for each in event.masked}
-        for place, (one, other) in enumerate(zip(after, own, strict=True)):
-            if one != other and mask_id not in (one, other):
-                first, second = by_place[place].top_probabilities[:2]
-                gaps.append(math.log(first / second))
-        entropies = sorted(each.entropy for each in event.masked)
-        gaps += [abs(sum(entropies[:end]) - solver.gamma) for end in range(len(entropies))]  # type: ignore[attr-defined]
-        return min(gaps)
-    return math.inf
-
-
-def ntp_gap(trace: Trace, answer: Sequence[int]) -> float:
-    """The gap of the two likeliest tokens, in nats, where an answer first parts from ntp's."""
-    pairs = zip(trace.token_ids, answer, strict=False)
-    place = next((i for i, (one, other) in enumerate(pairs) if one != other), 0)
-    for event in trace.events:
-        for masked in event.masked:
-            if masked.position == place:
-                first, second = masked.top_probabilities[:2]
-                return math.log(first / second)
-    return math.inf
+    Blocks.add, Blocks.update = added, updated  # type: ignore[method-assign, assignment]
+    try:
+        yield passes
+    finally:
+        Blocks.add, Blocks.update = add, update  # type: ignore[method-assign]
 
 
 def prompts() -> list[str]:
@@ -229,51 +155,38 @@ def prompts() -> list[str]:
 
 
 def compare(
-    asked: list[Asked],
-    answers: list[list[int]],
-    gap_of: Callable[[Trace, int], float],
-    model: Any,
-    num_passes: Sequence[int] | None = None,
+    model: Any, asked: list[Asked], outputs: list[Any], num_passes: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """Compare answers with the engine's: how many are equal, and how near a tie the others are."""
+    """Compare vLLM's outputs with the engine's answers: how many are equal, in how many passes."""
     traces = [generate(model, each.ids, each.config) for each in asked]
-    others = [i for i, each in enumerate(traces) if list(each.token_ids) != answers[i]]
-    gaps = sorted(gap_of(traces[i], i) for i in others)
-    row: dict[str, Any] = {
-        "answers": len(asked),
-        "same": len(asked) - len(others),
-        "near_ties": sum(each <= NEAR for each in gaps),
-        "gaps": [round(each, 9) for each in gaps],
-    }
-    if num_passes is not None:
-        same = [i for i in range(len(asked)) if i not in others]
-        blocks = [-(-len(answers[i]) // BLOCK) for i in same]
+    answers = answers_of(outputs)
+    same = [i for i, each in enumerate(traces) if list(each.token_ids) == answers[i]]
+    row = {"answers": len(asked), "same": len(same)}
+    if num_passes:
         row |= {
             "tokens": sum(len(answers[i]) for i in same),
             "passes": sum(num_passes[i] for i in same),
             "engine_passes": sum(traces[i].num_forwards for i in same),
-            "blocks": sum(blocks),
-            "a_block_more": sum(
-                num_passes[i] == traces[i].num_forwards + count
-                for i, count in zip(same, blocks, strict=True)
-            ),
         }
     print(json.dumps(row), flush=True)
     return row
 
 
-def engine(words: list[str]) -> Any:
-    """vLLM's engine in this process, started by the words with which `serve` starts its server."""
+def engine(folder: str = "sbd-nano", flags: Sequence[str] = (), strategy: str = "sbd") -> Any:
+    """vLLM's engine in this process, started as `serve` starts its server."""
     from vllm import LLM
     from vllm.engine.arg_utils import EngineArgs
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
+    arguments = serving.command(
+        folder, [*FLAGS, *flags], strategy=strategy, solver=EntropyBound(), block_size=BLOCK
+    )
     parser = EngineArgs.add_cli_args(FlexibleArgumentParser())
-    given = EngineArgs.from_cli_args(parser.parse_args(["--model", *words]))
-    usual, names = EngineArgs(model=words[0]), [each.name for each in fields(EngineArgs)]
-    own = {name: getattr(given, name) for name in names}
+    given = EngineArgs.from_cli_args(parser.parse_args(["--model", *arguments]))
+    model, names = arguments[0], [each.name for each in fields(EngineArgs)]
+    usual, own = EngineArgs(model=model), {name: getattr(given, name) for name in names}
     changed = {name: value for name, value in own.items() if value != getattr(usual, name)}
-    return LLM(**{**changed, "model": words[0], "disable_log_stats": False})
+    return LLM(**{**changed, "model": model, "disable_log_stats": False})
 
 
 def decode(llm: Any, asked: list[Asked], **more: Any) -> list[Any]:
@@ -299,60 +212,32 @@ def answers_of(outputs: list[Any]) -> list[list[int]]:
     return [list(each.outputs[0].token_ids) for each in outputs]
 
 
-def watched_rows(model: Any, llm: Any, ways: dict[str, list[list[Asked]]]) -> dict[str, Any]:
-    """Answer each way's requests, one list at a time, and compare with the engine's answers."""
-    rows, mask_id = {}, model.mask_token_id
-    for name, batches in ways.items():
-        answers: list[list[int]] = []
-        seen: list[Watched] = []
-        for batch in batches:
-            with Watch().on() as watch:
-                answers += answers_of(decode(llm, batch))
-            seen += [watch.all[tuple(each.ids)] for each in batch]
-        asked = [each for batch in batches for each in batch]
-
-        def gap_of(trace: Trace, i: int, seen: list[Watched] = seen) -> float:
-            return gap(trace, seen[i], mask_id)
-
-        print(name, end=" ", flush=True)
-        rows[name] = compare(asked, answers, gap_of, model, [each.num_passes for each in seen])
-    return rows
-
-
-def served() -> Any:
-    """vLLM's engine as `serve sbd-nano` starts it, with small pages of its KV cache."""
-    flags = [*FLAGS, "--block-size", "32"]
-    return engine(serving.command("sbd-nano", flags, solver=EntropyBound(0.1), block_size=BLOCK))
-
-
-def alone(gamma: float, model: Any, ids: list[list[int]]) -> dict[str, Any]:
-    """One request at a time."""
-    asked = [[Asked(each, EntropyBound(gamma))] for each in ids]
-    return {"rows": watched_rows(model, served(), {f"alone, gamma {gamma}": asked})}
+def counted_row(model: Any, llm: Any, asked: list[Asked]) -> dict[str, Any]:
+    """Answer requests at once; compare the answers and the passes with the engine's."""
+    with counted() as passes:
+        outputs = decode(llm, asked)
+    return compare(model, asked, outputs, [passes[tuple(each.ids)] for each in asked])
 
 
 def together(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Many requests at once, and what may go wrong with them."""
-    llm, some = served(), ids[:12]
-    ways = {
-        f"{AT_ONCE} at once, gamma {gamma}": [[Asked(each, EntropyBound(gamma)) for each in ids]]
+    llm, some = engine(flags=SMALL_PAGES), ids[:12]
+    rows = {
+        f"{AT_ONCE} at once, gamma {gamma}": counted_row(
+            model, llm, [Asked(each, EntropyBound(gamma)) for each in ids]
+        )
         for gamma in GAMMAS
     }
     rules = [EntropyBound(0.0), EntropyBound(1.0), TopK(k=4, by="margin"), LeftToRight(k=3)]
-    mixed = [Asked(each, rules[i % len(rules)]) for i, each in enumerate(some)]
-    rows = watched_rows(model, llm, ways) | {
-        "other solvers in one batch": few(model, llm, mixed),
-        "answers cut at 21 tokens": few(model, llm, [Asked(i, EntropyBound(), 21) for i in some]),
-        "repetition penalty 1.3": few(
-            model, llm, [Asked(i, EntropyBound(), penalty=1.3) for i in some]
-        ),
+    ways = {
+        "other solvers in one batch": [
+            Asked(each, rules[i % len(rules)]) for i, each in enumerate(some)
+        ],
+        "answers cut at 21 tokens": [Asked(each, EntropyBound(), 21) for each in some],
+        "repetition penalty 1.3": [Asked(each, EntropyBound(), penalty=1.3) for each in some],
     }
+    rows |= {name: compare(model, asked, decode(llm, asked)) for name, asked in ways.items()}
     return {"rows": rows, "checks": {**cached(model, llm, ids), **stopped(model, llm, ids)}}
-
-
-def few(model: Any, llm: Any, asked: list[Asked]) -> dict[str, Any]:
-    """Compare a batch that is not watched; another answer than the engine's has no explanation."""
-    return compare(asked, answers_of(decode(llm, asked)), lambda trace, i: math.inf, model)
 
 
 def cached(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
@@ -364,8 +249,8 @@ def cached(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
     once, again = decode(llm, firsts), decode(llm, firsts)
     turns = []
     for asked, output in zip(firsts, once, strict=True):
-        said = [*asked.ids, *answers_of([output])[0]]
-        turns.append(Asked([*said, *ids[0]], EntropyBound(0.35), 48))
+        turn = [*asked.ids, *answers_of([output])[0]]
+        turns.append(Asked([*turn, *ids[0]], EntropyBound(0.35), 48))
     seconds = decode(llm, turns)
     expected = [list(generate(model, each.ids, each.config).token_ids) for each in turns]
     beyond = [
@@ -400,39 +285,19 @@ def stopped(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
 
 def cramped(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Prompts longer than a chunk, and too little memory: requests are preempted and recomputed."""
-    words = serving.command(
-        "sbd-nano", [*CRAMPED, "--block-size", "32"], solver=EntropyBound(0.1), block_size=BLOCK
-    )
-    llm = engine(words)
-    rows = {}
+    llm, rows = engine(flags=[*SMALL_PAGES, *CRAMPED]), {}
     for gamma in GAMMAS:
         asked = [Asked(each, EntropyBound(gamma)) for each in ids]
-        with Watch().on() as watch:
-            answers = answers_of(decode(llm, asked))
-        seen = [watch.all[tuple(each.ids)] for each in asked]
-
-        def gap_of(trace: Trace, i: int, seen: list[Watched] = seen) -> float:
-            return gap(trace, seen[i], model.mask_token_id)
-
-        rows[f"chunked and preempted, gamma {gamma}"] = compare(asked, answers, gap_of, model)
-    metrics = {each.name: each for each in llm.get_metrics()}
-    longest = max(map(len, ids))
-    checks = {
-        "preemptions": metrics["vllm:num_preemptions"].value,
-        "chunk": 84,
-        "longest_prompt": longest,
-    }
+        rows[f"chunked and preempted, gamma {gamma}"] = compare(model, asked, decode(llm, asked))
+    [preempted] = [each for each in llm.get_metrics() if each.name == "vllm:num_preemptions"]
+    checks = {"preemptions": preempted.value, "chunk": CHUNK, "longest_prompt": max(map(len, ids))}
     return {"rows": rows, "checks": checks}
 
 
 def ntp(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     """Next-token prediction by vLLM's own class, as `serve --strategy ntp` starts it."""
-    words = serving.command(
-        "sbd-nano", FLAGS, strategy="ntp", solver=EntropyBound(), block_size=BLOCK
-    )
     asked = [Asked(each, None) for each in ids]
-    answers = answers_of(decode(engine(words), asked))
-    row = compare(asked, answers, lambda trace, i: ntp_gap(trace, answers[i]), model)
+    row = compare(model, asked, decode(engine(strategy="ntp"), asked))
     return {"rows": {f"ntp, {AT_ONCE} at once": row}}
 
 
@@ -451,8 +316,7 @@ def other(name: str, _model: Any, _ids: list[list[int]]) -> dict[str, Any]:
             for rule in (EntropyBound(0.1), EntropyBound(2.0), EntropyBound(4.0))
             for _ in range(4)
         ]
-        llm = engine(serving.command(folder, FLAGS, solver=EntropyBound(), block_size=BLOCK))
-        return {"rows": watched_rows(model, llm, {f"{name}, random weights": [asked]})}
+        return {"rows": {f"{name}, random weights": counted_row(model, engine(folder), asked)}}
 
 
 def http(model: Any, ids: list[list[int]]) -> dict[str, Any]:
@@ -462,7 +326,7 @@ def http(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     server = subprocess.Popen([sys.executable, "-m", "sbd_core", "serve", "sbd-nano", *flags])
     try:
         wait_for(f"http://127.0.0.1:{port}/health", server)
-        return {"checks": {**crowd(model, port), **told(port)}}
+        return {"checks": crowd(model, port)}
     finally:
         server.terminate()
         server.wait(60)
@@ -481,7 +345,7 @@ def wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
 
 
 def crowd(model: Any, port: int) -> dict[str, Any]:
-    """Ask from 24 threads. An answer must be one that vLLM or the engine gives to this prompt."""
+    """Ask from 24 threads; compare the answers with the engine's."""
     import openai
 
     client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="-", timeout=600)
@@ -520,61 +384,30 @@ def crowd(model: Any, port: int) -> dict[str, Any]:
     random.Random(0).shuffle(jobs)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         done = list(pool.map(lambda job: job[0](job[1]), jobs))
-    answers = {i: said for (kind, i), said in zip(jobs, done, strict=True) if kind is good}
-    refused = sum(said is True for (kind, _), said in zip(jobs, done, strict=True) if kind is bad)
-    asked = {
-        i: Asked(list(model.encode(texts[i % len(texts)], is_raw=False)), EntropyBound(g))
-        for i in answers
-        for g in [sizes[i % len(sizes)]]
-    }
+    found = list(zip(jobs, done, strict=True))
     same = 0
-    whose: dict[tuple[int, ...], set[int]] = {}
-    for i, each in asked.items():
-        own = generate(model, each.ids, each.config).token_ids
-        same += list(own) == answers[i]
-        whose.setdefault(tuple(own), set()).add(i % len(texts))
-    crossed = [
-        i
-        for i, said in answers.items()
-        if tuple(said) in whose and i % len(texts) not in whose[tuple(said)]
-    ]
+    for (kind, i), answer in found:
+        if kind is good:
+            ids = list(model.encode(texts[i % len(texts)], is_raw=False))
+            asked = Asked(ids, EntropyBound(sizes[i % len(sizes)]))
+            same += list(generate(model, asked.ids, asked.config).token_ids) == answer
     return {
         "clients": AT_ONCE,
-        "http_requests": len(answers),
-        "http_lost": sum(not said for said in answers.values()),
+        "http_requests": 200,
         "http_same": same,
-        "http_crossed": len(crossed),
         "bad_requests": 100,
-        "bad_refused": refused,
+        "bad_refused": sum(answer is True for (kind, _), answer in found if kind is bad),
         "aborted": 20,
     }
 
 
-def told(port: int) -> dict[str, Any]:
-    """What a client reads of the server's counters."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as page:
-        lines = page.read().decode().splitlines()
-    values = {line.split("{")[0]: float(line.split()[-1]) for line in lines if line[:1] != "#"}
-    return {
-        "counted_passes": values["vllm:diffusion_num_denoising_steps_total"],
-        "counted_tokens": values["vllm:diffusion_num_committed_tokens_total"],
-    }
-
-
 STAGES: dict[str, Callable[[Any, list[list[int]]], dict[str, Any]]] = {
-    **{f"alone-{gamma}": partial(alone, gamma) for gamma in GAMMAS},
     "together": together,
     "cramped": cramped,
     "ntp": ntp,
     "http": http,
     **{name: partial(other, name) for name in OTHERS},
 }
-
-
-def run_stage(stage: str) -> dict[str, Any]:
-    """Run one stage in this process, which is one of vLLM's environment."""
-    model = load(device="cpu", dtype="float32")
-    return STAGES[stage](model, [list(model.encode(each, is_raw=False)) for each in prompts()])
 
 
 def make_environment(folder: Path) -> Path:
@@ -592,20 +425,20 @@ def make_environment(folder: Path) -> Path:
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.try_vllm", description=__doc__)
-    place = cache_folder() / "vllm-environment"
-    parser.add_argument("--environment", type=Path, default=place, help="folder to install in")
     parser.add_argument("--only", choices=STAGES, action="append", help="run these stages alone")
     parser.add_argument("--inside", choices=STAGES, help=argparse.SUPPRESS)
-    parser.add_argument("--work", type=Path, help="folder that keeps the stages' results")
-    flags = parser.parse_args()
-    work = flags.work or flags.environment / "results"
+    flags, folder = parser.parse_args(), cache_folder() / "vllm-environment"
+    work = folder / "results"
     work.mkdir(parents=True, exist_ok=True)
-    if flags.inside:
-        found = {**run_stage(flags.inside), "circumstances": environment(DEFAULT_CHECKPOINT)}
+    if flags.inside:  # a process of vLLM's environment
+        model = load(device="cpu", dtype="float32")
+        ids = [list(model.encode(each, is_raw=False)) for each in prompts()]
+        found = STAGES[flags.inside](model, ids)
+        found["circumstances"] = environment(DEFAULT_CHECKPOINT)
         found["circumstances"]["vllm"] = serving.installed_version()
         (work / f"{flags.inside}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
         return
-    python = make_environment(flags.environment)
+    python = make_environment(folder)
     for stage in flags.only or STAGES:
         variables = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
         if stage != "http":
@@ -616,8 +449,8 @@ def main() -> None:
                 for name, value in serving.environment("+cpu").items()
                 if name in ("PYTHONPATH", "TRITON_INTERPRET", "VLLM_USE_V2_MODEL_RUNNER")
             }
-        words = ["-m", "scripts.try_vllm", "--inside", stage, "--work", str(work)]
-        subprocess.run([python, *words], cwd=ROOT, env=variables, check=True)
+        command = [python, "-m", "scripts.try_vllm", "--inside", stage]
+        subprocess.run(command, cwd=ROOT, env=variables, check=True)
     parts = [work / f"{stage}.json" for stage in STAGES]
     if all(part.exists() for part in parts):
         results = [json.loads(part.read_text("utf-8")) for part in parts]
@@ -626,7 +459,6 @@ def main() -> None:
             "model": "sbd-nano",
             "block_size": BLOCK,
             "at_once": AT_ONCE,
-            "near": NEAR,
             "rows": {name: row for each in results for name, row in each.get("rows", {}).items()},
             "checks": {name: n for each in results for name, n in each.get("checks", {}).items()},
         }

@@ -71,19 +71,13 @@ def readable_examples(task: str) -> Iterator[Example]:
             yield example
 
 
-def preset_rows() -> list[dict[str, object]]:
-    """The content of the file PRESETS, one dict per task, which ui.examples.presets() reads."""
+def main() -> None:
+    """Write the file PRESETS, one dict per task, which ui.examples.presets() reads."""
     rows: list[dict[str, object]] = []
     for task, label in LABELS.items():
         examples = list(islice(readable_examples(task), PROMPTS_PER_PRESET))
         prompts, cases = [item.prompt for item in examples], [item.case for item in examples]
         rows.append({"family": task, "label": label, "prompts": prompts, "cases": cases})
-    return rows
-
-
-def main() -> None:
-    """Run the command."""
-    rows = preset_rows()
     (ASSETS / PRESETS).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     print(f"wrote {PRESETS}: {', '.join(str(row['label']) for row in rows)}")
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sbd_core.benchmark import GENERATE, load_line
@@ -32,9 +33,6 @@ SPEEDS = (1.5, 2, 3, 4)
 FEW_ROWS = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
 """Rows of the table of the README."""
 
-WORDED_ROWS = ("NTP", "SBD gamma 0.1", "verify")
-"""Rows of the table of seen and unseen wordings."""
-
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -48,15 +46,19 @@ def evaluation(names: Sequence[str] = ()) -> str:
         cells = [*row["families"], row["mean"]]
         shown = [f"{100 * c['accuracy']:.1f} %, {c['tokens_per_forward']:.2f}x" for c in cells]
         own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
-        rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
+        unseen = fmean(task["accuracy_unseen"] for task in row["families"])
+        speed = f"{row['mean']['tokens_per_second']:.0f}"
+        rows.append([f"**{name}**", *shown, f"{100 * unseen:.1f} %", own_share, speed])
     every = [task for row in data["rows"].values() for task in row["families"]]
     widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in every)
     tasks = data["rows"]["NTP"]["families"]
-    head = ["", *(task["family"] for task in tasks), "mean", "handwritten", "tokens/s"]
+    counts = ", ".join(str(task["num_unseen"]) for task in tasks)
+    head = ["", *(task["family"] for task in tasks), "mean", "unseen", "handwritten", "tokens/s"]
     return (
         table(head, rows)
         + f"\n{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
-        f"{100 * widest / 2:.1f} points to either side. Tokens/s are those of one process, in "
+        f"{100 * widest / 2:.1f} points to either side. Unseen: mean accuracy on the prompts "
+        f"({counts}) in phrasings that training never has. Tokens/s are those of one process, in "
         f"batches of {data['batch_size']}. {measured_on(data)}"
     )
 
@@ -64,26 +66,6 @@ def evaluation(names: Sequence[str] = ()) -> str:
 def accuracy() -> str:
     """The shorter version of the table evaluation(), for the README."""
     return evaluation(FEW_ROWS)
-
-
-def wordings() -> str:
-    """Accuracy on prompts worded as in training, and on prompts in wordings new to the model."""
-    data = results("evaluation")
-    rows = []
-    for name in WORDED_ROWS:
-        tasks = data["rows"][name]["families"]
-        for kind in ("seen", "unseen"):
-            shares = [task[f"accuracy_{kind}"] for task in tasks]
-            known = [share for share in shares if share is not None]
-            cells = ["" if share is None else f"{100 * share:.1f} %" for share in shares]
-            rows.append(
-                [f"**{name}**, {kind}", *cells, f"{100 * sum(known) / max(len(known), 1):.1f} %"]
-            )
-    counts = ", ".join(f"{task['num_unseen']} in {task['family']}" for task in tasks)
-    return (
-        table(["", *(task["family"] for task in tasks), "mean"], rows)
-        + f"\nUnseen, of {tasks[0]['num_examples']} examples a task: {counts}. {measured_on(data)}"
-    )
 
 
 def sweep() -> str:
@@ -296,47 +278,32 @@ def load_sentence(data: dict[str, Any]) -> str:
 
 def gpu() -> str:
     """Tokens per second on a GPU, and milliseconds of forward passes by number of rows."""
-    data = results("gpu")
-    start = "tokens a second, "
-    speeds = {name.removeprefix(start): of for name, of in data.items() if name.startswith(start)}
-    large = "Llama 8B shape"
-    rows = [
-        [
-            large if large in name else "SmolLM2",
-            f"`{name.removesuffix(f', {large}')}`",
-            f"{of['tokens'] / of['seconds']:.0f}",
-            f"{of['tokens'] / of['forwards']:.2f}" if of["forwards"] else "1.00",
-        ]
-        for name, of in speeds.items()
-    ]
-    ways = table(["model", "way", "tokens/s", "tokens a forward pass"], rows)
-    passes = [
-        (*re.fullmatch(r"(.+): (\d+) rows, (\d+) cached", name).groups(), of)  # type: ignore[union-attr]
-        for name, of in data.items()
-        if re.search(r"rows, \d+ cached$", name)
-    ]
-    counts = sorted({int(count) for _, count, *_ in passes})
-    cells = {(model, int(count)): of for model, count, _, of in passes}
-    head = [
-        "a forward pass",
-        *(f"{count} row{'s' * (count > 1)}" for count in counts),
-        "weights and cache read once",
-    ]
+    data, large, counts = results("gpu"), "Llama 8B shape", (1, 2, 4, 8, 16, 17, 32, 64)
+    ways = []
+    for name, of in data.items():
+        kind, _, way = name.partition(", ")
+        if kind == "tokens a second":
+            shown = large if way.endswith(large) else "SmolLM2"
+            speed = of["tokens"] / (of["forwards"] or of["tokens"])
+            rates = [f"{of['tokens'] / of['seconds']:.0f}", f"{speed:.2f}"]
+            ways.append([shown, f"`{way.removesuffix(f', {large}')}`", *rates])
+    cells = {
+        model: [data[f"{model}: {count} rows, 512 cached"] for count in counts]
+        for model in ("SmolLM2", large)
+    }
+    head = ["a forward pass", *(f"{count} row{'s' * (count > 1)}" for count in counts)]
     times = [
-        [
-            model,
-            *(f"{cells[model, count]['ms']:.2f} ms" for count in counts),
-            f"{cells[model, 1]['floor_ms']:.2f} ms",
-        ]
-        for model in dict.fromkeys(model for model, *_ in passes)
+        [model, *(f"{each['ms']:.2f} ms" for each in row), f"{row[0]['floor_ms']:.2f} ms"]
+        for model, row in cells.items()
     ]
     differing = next(of for name, of in data.items() if name.startswith("verify differs"))
-    facts = data["circumstances"]
-    ratio = cells[large, 17]["ms"] / cells[large, 1]["ms"]
+    facts, of_one, of_17 = data["circumstances"], cells[large][0], cells[large][counts.index(17)]
     machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
     return (
-        f"{ways}\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
-        f"as one. {passes[0][2]} cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
+        f"{table(['model', 'way', 'tokens/s', 'tokens a forward pass'], ways)}\n"
+        f"{table([*head, 'weights and cache read once'], times)}\n"
+        f"17 rows over the 8B shape take {of_17['ms'] / of_one['ms']:.2f} times as long "
+        "as one. 512 cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
         "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
         f"{differing['differing answers']} of {differing['answers']} answers, as products of one "
         "row and of many round differently. Each way was timed once, in this order, after one "
@@ -382,13 +349,11 @@ def vllm() -> str:
     data = results("vllm")
     rows = []
     for way, row in data["rows"].items():
-        rest = row["answers"] - row["same"]
         counts = ["", ""]
         if "passes" in row:
             counts = [f"{row['tokens'] / row[name]:.2f}" for name in ("passes", "engine_passes")]
-        told = f"{row['near_ties']} of {rest}" if rest else ""
-        rows.append([way, f"{row['same']} of {row['answers']}", told, *counts])
-    head = ["", "the engine's tokens", "others at near ties", "tokens a pass", "the engine's"]
+        rows.append([way, f"{row['same']} of {row['answers']}", *counts])
+    head = ["", "the engine's tokens", "tokens a pass", "the engine's"]
     found, facts = data["checks"], data["circumstances"]
     return (
         f"{table(head, rows)}\n"
@@ -400,10 +365,8 @@ def vllm() -> str:
         f"answers rightly. Chunks of {found['chunk']} tokens read prompts of up to "
         f"{found['longest_prompt']}, with {found['preemptions']:.0f} preemptions. Over HTTP, "
         f"{found['http_same']} of {found['http_requests']} answers to {found['clients']} clients "
-        f"are the engine's, {found['http_lost']} lost, {found['http_crossed']} another's; "
-        f"{found['bad_refused']} of {found['bad_requests']} wrong requests were refused and "
-        f"{found['aborted']} clients left amid theirs. A pass over the prompt "
-        f"counts; near ties are within {data['near']} nats. "
+        f"are the engine's; {found['bad_refused']} of {found['bad_requests']} wrong requests were "
+        f"refused and {found['aborted']} clients left amid theirs. A pass over the prompt counts. "
         f"vLLM {facts['vllm']}, {data['model']}, blocks of {data['block_size']}, on "
         f"{facts['processor']}, PyTorch {facts['torch']}, transformers {facts['transformers']}. "
         "Other work kept the machine busy, so nothing was timed.\n"
@@ -413,7 +376,7 @@ def vllm() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
+        *(evaluation, accuracy, sweep, bench, speeds, forwards),
         *(gpu, browser, solvers, adapter_training, requests, vllm),
     )
 }

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sbd_core.decoding.api import Prompt
     from sbd_core.events import StepEvent
     from sbd_core.models.protocol import SetBlockModel
-    from sbd_core.trace import Trace
 
 
 def _flags(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +56,14 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
         decoding_flags.refuse_given(arguments, ("trace", "system"), "must come with one prompt")
         return _answer_file(arguments, config)
     decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
-    prompt = _standard_input() if arguments.prompt == "-" else arguments.prompt
+    prompt = arguments.prompt
+    if prompt == "-":
+        try:
+            prompt = sys.stdin.read()
+        except UnicodeDecodeError as error:
+            rule = f"must be text in {error.encoding} on standard input"
+            wrong = error.object[error.start : error.start + 20]
+            raise ArgumentError("prompt", rule, wrong) from error
     if not prompt.strip():
         raise ArgumentError("prompt", "must not be empty", prompt)
     if arguments.trace is not None:
@@ -68,7 +74,19 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
             raise ArgumentError("system", "must come without --raw", arguments.system)
         turns = ("system", arguments.system), ("user", prompt)
         asked = [{"role": role, "content": content} for role, content in turns]
-    trace, where = _decoded(arguments, asked, config)
+    # Imported here so that --help and bad flags answer at once.
+    from sbd_core.decoding.api import stream
+    from sbd_core.models.model_folder import untrained_note
+
+    model = decoding_flags.load_model(arguments)
+    events = stream(model, asked, config)
+    note = untrained_note(model.model.config, model.name)
+    if note is not None and events.config.strategy != "ntp":
+        print(f"note: {note}", file=sys.stderr)
+    for text in _new_texts(model, events):
+        if not arguments.json:
+            print(text, end="", flush=True)
+    trace = events.trace()
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
@@ -81,45 +99,14 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
             "seconds": round(trace.seconds, 6),
             **{name: getattr(cost, name, None) for name in ("rows", "flops", "bytes_read")},
         }
+    exactness = trace.versions.get("exactness")
+    where = f"in {model.runs_on}" + (f", next to ntp {exactness}" if exactness else "")
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s, {where}]",
         file=sys.stderr,
     )
     return None
-
-
-def _standard_input() -> str:
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        rule = f"must be text in {error.encoding} on standard input"
-        raise ArgumentError("prompt", rule, error.object[error.start : error.start + 20]) from error
-
-
-def _decoded(
-    arguments: argparse.Namespace, prompt: "Prompt", config: DecodeConfig
-) -> "tuple[Trace, str]":
-    """Decode a prompt. Returns the trace, and words that say what the model ran on.
-
-    Unless --json is given, the text is printed as it becomes final.
-    """
-    # Imported here so that --help and bad flags answer at once.
-    from sbd_core.decoding.api import stream
-    from sbd_core.models.model_folder import untrained_note
-
-    model = decoding_flags.load_model(arguments)
-
-    events = stream(model, prompt, config)
-    note = untrained_note(model.model.config, model.name)
-    if note is not None and events.config.strategy != "ntp":
-        print(f"note: {note}", file=sys.stderr)
-    for text in _new_texts(model, events):
-        if not arguments.json:
-            print(text, end="", flush=True)
-    trace = events.trace()
-    exactness = trace.versions.get("exactness")
-    return trace, f"in {model.runs_on}" + (f", next to ntp {exactness}" if exactness else "")
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from sbd_core.cli import Command, decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.files import require_writable, write_text
-from sbd_core.roofline import DEVICES, Calibrated, Mode, slowdown, speedup
+from sbd_core.roofline import DEVICES, Mode, slowdown, speedup
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Harness
@@ -27,19 +27,6 @@ def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
         "--data-seed", type=int, default=0, help="seed of the examples; --seed is for decoding"
     )
     parser.add_argument("--batch-size", type=int, default=32, help="examples decoded together")
-    _add_comparisons(parser)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write the results as JSON, and each answer beside them as it is made: a stopped run "
-        "resumes, and processes of torchrun share the work",
-    )
-    decoding_flags.add_arguments(parser)
-
-
-def _add_comparisons(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that make `evaluate` measure several configs or models."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--table",
@@ -48,13 +35,6 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
     )
     which.add_argument(
         "--sweep", action="store_true", help="SBD under every solver and its parameters"
-    )
-    which.add_argument(
-        "--compare",
-        nargs="+",
-        type=Path,
-        metavar="FOLDER",
-        help="these models side by side: their loss on masked answers, and four rows of the table",
     )
     which.add_argument(
         "--requests",
@@ -75,6 +55,14 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="FOLDER", help="with --table: a model trained on NTP alone"
     )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write the results as JSON, and each answer beside them as it is made: a stopped run "
+        "resumes, and processes of torchrun share the work",
+    )
+    decoding_flags.add_arguments(parser)
 
 
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -85,8 +73,6 @@ def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     if arguments.out is not None:
         require_writable("out", arguments.out)
-    if arguments.compare and arguments.model:
-        raise ArgumentError("compare", "must come without --model", arguments.model)
     if arguments.gammas_on is not None and arguments.requests is None:
         raise ArgumentError("gammas-on", "must come with --requests", str(arguments.gammas_on))
     if arguments.baseline is not None and not arguments.table:
@@ -122,8 +108,7 @@ def _requests(
     """Measure every config on the first --limit requests of each file; returns (data, table)."""
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.evaluation.requests import as_text, measure_requests
-    from sbd_core.models.backends.choose import fused_backend
-    from sbd_core.models.backends.llama.weights import has_known_shape
+    from sbd_core.models.backends.choose import prepare_for_many_texts
 
     require_integer("limit", arguments.limit, 1)
     files = {file.stem: file for file in arguments.requests}
@@ -136,9 +121,8 @@ def _requests(
     on = arguments.gammas_on
     rows = [] if on is None else read_prompts("gammas-on", on)[:NUM_FOR_GAMMAS]
     model = _loaded(arguments, arguments.model, harness)
-    is_plain = model.dtype == "float32" and has_known_shape(model.model)
-    if harness.batch_size > 1 and is_plain:
-        model.backend = fused_backend(model)  # several times as fast for many texts at a time
+    if harness.batch_size > 1:
+        prepare_for_many_texts(model)
     data = measure_requests(model, requests, config, harness, [row["prompt"] for row in rows])
     return {**data, "gammas_on": on and on.stem}, as_text(data["requests"])
 
@@ -149,10 +133,8 @@ def _examples(
     """Measure on held-out examples of the tasks; returns (data, table)."""
     from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation.api import (
-        compare,
         evaluate,
         examples_by_task,
-        names_of,
         paper_table,
         sweep_configs,
     )
@@ -162,19 +144,6 @@ def _examples(
     tasks = list(TASKS) if arguments.suite == "all" else arguments.suite.split(",")
     about = {name: getattr(arguments, name) for name in ("split", "data_seed")}
     examples = examples_by_task(tasks, arguments.limit, **about)
-    if arguments.compare:
-        names = names_of(arguments.compare)
-        models = {
-            name: _loaded(arguments, str(folder), harness)
-            for name, folder in zip(names, arguments.compare, strict=True)
-        }
-        data = compare(models, config, examples, harness, **about)
-        lines = []
-        for name, facts in data["models"].items():
-            lines += [name, as_text(facts["rows"])]
-            losses = "  ".join(f"{task} {loss:.3f}" for task, loss in facts["masked_loss"].items())
-            lines.append(f"loss on masked answers: {losses}")
-        return data, "\n".join(lines)
     model = _loaded(arguments, arguments.model, harness)
     if arguments.table:
         source = arguments.baseline
@@ -252,9 +221,6 @@ def _bench_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     decoding_flags.add_loading(parser)
     parser.add_argument("--limit", type=int, default=50, help="prompts per task")
-    parser.add_argument(
-        "--rounds", type=int, default=1, help="timings of each prompt, of which the best counts"
-    )
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
@@ -267,7 +233,7 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.benchmark import as_text, bench
 
     model = decoding_flags.load_model(arguments)
-    names = ("limit", "rounds", "max_new_tokens", "seed")
+    names = ("limit", "max_new_tokens", "seed")
     result = bench(model, **{name: getattr(arguments, name) for name in names})
     print(as_text(result))
     if arguments.out is not None:
@@ -290,9 +256,6 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nfe-speedup", type=float, default=3.4, help="tokens per forward pass")
     parser.add_argument("--device", default="h100-fp8", help=", ".join(DEVICES))
     parser.add_argument("--model", metavar="M", help="model whose shape counts (Llama-3.1-8B)")
-    parser.add_argument(
-        "--measured", type=Path, metavar="FILE", help="results of bench to calibrate by"
-    )
 
 
 def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -313,26 +276,17 @@ def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
         )
         for mode in get_args(Mode)
     }
-    if arguments.measured is not None:
-        if batch != 1:
-            raise ArgumentError("batch_size", "must be 1 with measured times", batch)
-        measured = Calibrated.read(arguments.measured)
-        rows["calibrated"] = (
-            measured.slowdown(block, length),
-            measured.speedup(block, gain, length),
-        )
     result: dict[str, Any] = {"device": device.name, "source": device.source, "block_size": block}
     result |= {"kv_length": length, "batch_size": batch, "nfe_speedup": gain}
     print(f"{device.name} ({device.source}), block {block}, KV cache {length}, batch {batch}")
     for mode, (cost, faster) in rows.items():
         result[mode] = {"slowdown": round(cost, 6), "speedup": round(faster, 6)}
-        kind = "measured" if mode == "calibrated" else "theory"
-        print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x ({kind})")
+        print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x")
     return result
 
 
 ROOFLINE = Command(
-    "cost of a forward pass over a block: the paper's Sec. 4, corrected, or from measured times",
+    "cost of a forward pass over a block: the paper's Sec. 4, as published and corrected",
     _roofline_flags,
     _roofline,
 )

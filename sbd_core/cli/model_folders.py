@@ -19,14 +19,7 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Download a base. With --remove, delete it and return None. Raises SetBlockDecodingError."""
-    from sbd_core.models.bases import (
-        SMOLLM2,
-        base_folder,
-        damaged_file,
-        fetch,
-        known_base,
-        remove,
-    )
+    from sbd_core.models.bases import SMOLLM2, fetch, find_base, known_base, remove
     from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
     from sbd_core.models.web_folder import keep_export
 
@@ -35,13 +28,9 @@ def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
         was_there = remove(source)
         print(f"{source.name} was {'removed' if was_there else 'not there'}")
         return None
-    folder = base_folder(source)
-    damaged = damaged_file(folder, reads_all=True)
-    if damaged and folder.exists():
-        print(f"{source.name} is damaged ({damaged}) and is fetched anew")
-    if damaged:
+    if find_base(source) is None:
         print(f"{source.name}, of {source.original}, {source.licence}", flush=True)
-        fetch(source)
+    folder = fetch(source)
     print(f"{source.name} is in {folder}")
     for name in (DEFAULT_CHECKPOINT.name, REAL_MODEL):
         own = bundled_folder(name)

@@ -13,6 +13,7 @@ from sbd_core.settings import add_flags, given, settings_of
 from sbd_core.training.recipe import (
     RECIPES,
     Recipe,
+    RunSettings,
     SynthesisConfig,
     read_fields,
     read_recipe,
@@ -38,13 +39,7 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, required=True, help="model folder to write")
-    _add_recipe(parser.add_argument_group("recipe"))
-    _add_data(parser.add_argument_group("data"))
-    _add_machine(parser.add_argument_group("machine"))
-
-
-def _add_recipe(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that choose a recipe and replace its values."""
+    group = parser.add_argument_group("recipe")
     group.add_argument(
         "--recipe",
         type=Path,
@@ -52,10 +47,7 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
     )
     unset = "the recipe's"
     add_flags(group, [replace(item, default=None, unset=unset) for item in TRAIN_SETTINGS])
-
-
-def _add_data(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that name the training data."""
+    group = parser.add_argument_group("data")
     group.add_argument(
         "--tasks",
         help="comma-separated, each with an optional weight, as math:3,json; '' for none",
@@ -67,30 +59,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         help="a file or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
         "texts; may be given several times",
     )
-
-
-def _add_machine(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that affect time and memory. They change the result only by rounding."""
-    group.add_argument("--save-every", type=int, help="steps between saves (1000)")
-    group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
-    group.add_argument(
-        "--gradient-checkpointing", action="store_true", help="less memory, a third more time"
-    )
-    group.add_argument(
-        "--accumulate",
-        type=int,
-        default=1,
-        metavar="N",
-        help="less memory: split each batch into N forward and backward passes (1)",
-    )
-    group.add_argument("--compile", action="store_true", help="use torch.compile")
-    group.add_argument(
-        "--precision",
-        default="auto",
-        help="auto (bf16 where the processor multiplies it), bf16 or fp32",
-    )
-    group.add_argument("--attention", default="auto", help="auto, eager, sdpa or flex_attention")
-    group.add_argument("--workers", type=int, help="processes that build batches")
+    add_flags(parser.add_argument_group("machine"), settings_of(RunSettings))
 
 
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -99,24 +68,11 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
-    from sbd_core.training.step import RunSettings
     from sbd_core.training.train import train
 
-    saving = {
-        name: value
-        for name in ("save_every", "save_minutes")
-        if (value := getattr(arguments, name)) is not None
-    }
-    settings = RunSettings(
-        is_compiled=arguments.compile,
-        precision=arguments.precision,
-        attention=arguments.attention,
-        num_workers=arguments.workers,
-        is_checkpointed=arguments.gradient_checkpointing,
-        num_parts=arguments.accumulate,
-    )
+    settings = RunSettings(**given(arguments, settings_of(RunSettings)))
     recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-    train(recipe, arguments.init, arguments.out, settings=settings, **saving)
+    train(recipe, arguments.init, arguments.out, settings)
     if Share.from_environment().rank:
         return None
     return {"out": str(arguments.out), **read_metrics(state_folder(arguments.out))[-1]}
@@ -167,15 +123,15 @@ def _prepared_range(init: Path | None) -> dict[str, Any]:
     return dict(zip(("min_block_size", "max_block_size"), settings.block_range, strict=True))
 
 
-def _tasks(words: str) -> dict[str, float]:
+def _tasks(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
-    for word in words.split(",") if words else ():
+    for word in text.split(",") if text else ():
         name, _, weight = word.partition(":")
         try:
             weights[name] = weights.get(name, 0.0) + (float(weight) if weight else 1.0)
         except ValueError as error:
             rule = "must be task names, each with an optional weight, as math:3,json"
-            raise ArgumentError("tasks", rule, words) from error
+            raise ArgumentError("tasks", rule, text) from error
     return weights
 
 
@@ -321,8 +277,7 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.models.backends.choose import fused_backend
-    from sbd_core.models.backends.llama.weights import has_known_shape
+    from sbd_core.models.backends.choose import prepare_for_many_texts
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import chosen_device, has_bf16
     from sbd_core.training.synthesize import synthesize
@@ -332,13 +287,9 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     chat = next((prompt for prompt in prompts if not isinstance(prompt, str)), None)
     if chat is not None:
         raise ArgumentError("prompts", "must hold single requests, not chats", chat)
-    device = chosen_device(arguments.device)
-    is_bf16 = has_bf16(device)
-    model = load(
-        arguments.model, device=arguments.device, dtype="bfloat16" if is_bf16 else "float32"
-    )
-    if device.type == "cpu" and not is_bf16 and has_known_shape(model.model):
-        model.backend = fused_backend(model)  # several times as fast for many texts at a time
+    dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
+    model = load(arguments.model, device=arguments.device, dtype=dtype)
+    prepare_for_many_texts(model)
     with tqdm(total=config.num_examples, unit="examples") as bar:
         count = synthesize(
             model, arguments.out, config, prompts, lambda count: bar.update(count - bar.n)

@@ -5,7 +5,6 @@ answers beside the file to write. The process that finds all answers there write
 process waits for another, so none can time out.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -64,12 +63,8 @@ def answer_prompts(
     require_writable("out", out)
     config = resolve_defaults(model, config)
     read = [prompt_token_ids(model, row["prompt"], config) for row in prompts]
-    work = {
-        "weights": [model.name, dict(model.weights)],
-        "settings": repr(config),
-        "prompts": hashlib.sha256(json.dumps(list(prompts)).encode()).hexdigest(),
-    }
-    journal = Journal(out.with_name(f".{out.name}.part"), work, share.rank)
+    path = out.with_name(f".{out.name}.part")
+    journal = Journal(path, [model], config, list(prompts), share.rank)
     done = {row["number"] for row in journal.rows()}
     mine = range(len(prompts))[share.rank :: share.num_processes]
     missing = [number for number in mine if number not in done]

@@ -1,4 +1,4 @@
-"""Evaluations on held-out examples: of any configs, the paper's Table 1, a sweep, several models.
+"""Evaluations on held-out examples: of any configs, the paper's Table 1, a sweep.
 
 Each returns JSON data, as in assets/results/: settings, circumstances, and under "rows" the scores
 of each config; see rows_data().
@@ -8,27 +8,31 @@ family (name of a task), prompt, and case (data that the task's checker needs).
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import resolve_defaults
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.evaluation.harness import Answers, Harness, Settings
-from sbd_core.evaluation.losses import masked_loss, perplexity
-from sbd_core.evaluation.scoring import rows_data, score, scores
-from sbd_core.json_node import json_of
+from sbd_core.evaluation.scoring import rounded, rows_data, score, scores
+from sbd_core.models.chat import encode_turn
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import SetBlockModel
+from sbd_core.models.protocol import ForwardRequest, SetBlockModel
 from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import SPLITS, TASKS, Example, Split, held_out
 from sbd_core.tasks import task as task_of
 
 MAX_LIMIT = 1_000_000
 """Most examples per task; all of them are held in memory."""
+TEXTS_PER_FORWARD = 64
 # The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.
 TABLE = {
     "NTP": ("ntp", EntropyBound()),
@@ -38,8 +42,6 @@ TABLE = {
     "SBD from the left, gamma 0.1": ("sbd", EntropyBoundFromLeft(gamma=0.1)),
     "verify": ("verify", EntropyBound()),
 }
-COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
-"""Rows of TABLE by which models are compared."""
 BASELINE_ROW = "NTP-trained, NTP"
 HANDWRITTEN = Path(__file__).with_name("handwritten_prompts.json")
 OWN = "own wording"
@@ -124,18 +126,39 @@ def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
             yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
 
 
-def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """Make a config for each row of TABLE. base: all settings except strategy and solver."""
-    return {
-        row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
-        for row, (strategy, solver) in TABLE.items()
-    }
-
-
 def handwritten_prompts() -> list[Example]:
     """Read the handwritten prompts, as examples with an empty answer."""
     rows = json.loads(HANDWRITTEN.read_text("utf-8"))
     return [Example(row["family"], row["prompt"], "", row["case"]) for row in rows]
+
+
+@torch.inference_mode()
+def perplexity(
+    model: HuggingFaceModel, examples_by_task: Mapping[str, Sequence[Example]]
+) -> dict[str, float]:
+    """Compute the perplexity of each task's answer tokens, <eos> included, given prompts (Fig. 4).
+
+    examples_by_task: {task: examples}, with at least one example each.
+    Returns {task: perplexity}. Raises ModelError for an example that the model cannot read.
+    """
+    found = {}
+    for name, examples in examples_by_task.items():
+        total, count = 0.0, 0
+        for start in range(0, len(examples), TEXTS_PER_FORWARD):
+            pairs = [
+                encode_turn(model.tokenizer, (("user", one.prompt),), one.answer, model.name)
+                for one in examples[start : start + TEXTS_PER_FORWARD]
+            ]
+            requests = [
+                ForwardRequest(cache, [*prompt, *answer[:-1]], (), len(answer))
+                for cache, (prompt, answer) in zip(model.new_caches(len(pairs)), pairs, strict=True)
+            ]
+            for logits, (_, answer) in zip(model.forward_batch(requests), pairs, strict=True):
+                wanted = torch.tensor(answer, device=logits.device)
+                total += float(cross_entropy(logits, wanted, reduction="sum"))
+                count += len(answer)
+        found[name] = math.exp(total / count)
+    return found
 
 
 def paper_table(
@@ -153,7 +176,10 @@ def paper_table(
     Beside "rows", the data has the perplexity of the causal heads (Fig. 4), {model: {task: value}},
     and the scores of the handwritten prompts with their answers. Raises ArgumentError, ModelError.
     """
-    settings = {row: (model, one) for row, one in table_configs(config).items()}
+    settings = {
+        row: (model, replace(config, strategy=strategy, solver=solver))  # type: ignore[arg-type]
+        for row, (strategy, solver) in TABLE.items()
+    }
     models = {"model": model}
     if baseline is not None:
         models["baseline"] = baseline
@@ -170,7 +196,7 @@ def paper_table(
         **_about(settings, harness, about, model),
         "rows": rows_data(scores(answers, examples)),
         "perplexity": perplexities,
-        "own_wording": {row: score(OWN, own, each).to_data() for row, each in by_row.items()},
+        "own_wording": {row: rounded(score(OWN, own, each), 4) for row, each in by_row.items()},
         "own_answers": [
             {
                 "family": item.task,
@@ -186,60 +212,6 @@ def paper_table(
             for number, item in enumerate(own)
         ],
     }
-
-
-def compare(
-    models: Mapping[str, HuggingFaceModel],
-    config: DecodeConfig,
-    examples: Mapping[str, Sequence[Example]],
-    harness: Harness,
-    **about: Any,
-) -> dict[str, Any]:
-    """Compare models by recipe, masked loss, and scores of the configurations COMPARED.
-
-    models: {name: model loaded from a folder}. For the rest see paper_table().
-    The data has under "models" {name: {"recipe", "masked_loss", "weights_sha256", "rows"}}.
-    """
-    configs = table_configs(config)
-    settings = {
-        f"{name} {row}": (models[name], configs[row]) for name in models for row in COMPARED
-    }
-    facts = {}
-    for name, model in models.items():  # quick steps that can fail come first
-        losses = masked_loss(model, examples, config.block_size, config.seed)
-        facts[name] = {
-            "recipe": _recipe(model),
-            "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
-            "weights_sha256": environment(model.folder).get("weights_sha256"),
-        }
-    found = scores(_answers(harness, settings, examples), examples)
-    for name in models:
-        facts[name]["rows"] = rows_data({row: found[f"{name} {row}"] for row in COMPARED})
-    return {**_about(settings, harness, about), "model": " ".join(models), "models": facts}
-
-
-def names_of(folders: Sequence[Path]) -> list[str]:
-    """Name each folder by the end of its path, just long enough to tell all of them apart.
-
-    Raises ArgumentError unless these are different folders.
-    """
-    for folder in folders:
-        if not folder.is_dir():
-            raise ArgumentError("compare", "must be folders of models", str(folder))
-    paths = [folder.resolve().parts for folder in folders]
-    for parts in range(1, max(map(len, paths)) + 1):
-        names = ["/".join(path[-parts:]) for path in paths]
-        if len(set(names)) == len(names):
-            return names
-    raise ArgumentError("compare", "must be different folders", str(folders[0]))
-
-
-def _recipe(model: HuggingFaceModel) -> Any:
-    path = (model.folder or Path()) / "recipe.json"
-    try:
-        return json_of(path.read_text("utf-8")) if model.folder and path.is_file() else None
-    except (OSError, ValueError) as error:
-        raise ArgumentError("compare", "must have a valid recipe.json", str(path)) from error
 
 
 def _answers(

@@ -1,7 +1,6 @@
 """Answers prompts under several settings; all that is measured is computed from these answers."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -82,21 +81,11 @@ class Harness:
     def journal(
         self, models: Sequence[SetBlockModel], settings: object, prompts: object
     ) -> Journal | None:
-        """The journal of one piece of work, None without `out`.
-
-        models, settings, prompts: all that the answers depend on; the settings' repr() counts,
-        and the prompts are JSON data.
-        """
+        """The journal of one piece of work, None without `out`; see Journal."""
         if self.out is None:
             return None
-        work = {
-            "weights": [
-                [model.name, dict(model.weights), getattr(model, "runs_on", "")] for model in models
-            ],
-            "settings": repr(settings),
-            "prompts": hashlib.sha256(json.dumps(prompts).encode()).hexdigest(),
-        }
-        return Journal(self.out.with_suffix(".answers.jsonl"), work, self.share.rank)
+        path = self.out.with_suffix(".answers.jsonl")
+        return Journal(path, models, settings, prompts, self.share.rank)
 
     def answers(
         self,

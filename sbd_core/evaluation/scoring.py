@@ -22,6 +22,7 @@ def rounded(figures: Any, digits: int) -> dict[str, Any]:
 class Score:
     """Score of one task, or of another set of examples, under one config.
 
+    family: name of the task or of the set.
     accuracy: share of right answers.
     accuracy_low, accuracy_high: bounds of the 95 % Wilson interval of the accuracy.
     tokens_per_forward: num_tokens / num_forwards (NFE speed-up), prefills included.
@@ -31,7 +32,7 @@ class Score:
     accuracy_unseen: accuracy on the unseen examples; None if num_unseen is 0.
     """
 
-    task: str
+    family: str
     num_examples: int
     accuracy: float
     accuracy_low: float
@@ -44,16 +45,11 @@ class Score:
     accuracy_seen: float | None
     accuracy_unseen: float | None
 
-    def to_data(self) -> dict[str, Any]:
-        """Return rounded JSON data; the task's key is "family", as in older results."""
-        data = rounded(self, 4)
-        return {"family": data.pop("task"), **data}
-
 
 def score(name: str, examples: Sequence[Example], answers: Sequence[Answer]) -> Score:
     """Score the answers to at least one example by the checkers of the examples' tasks.
 
-    name: the score's `task`. examples, answers: of equal length and order.
+    name: the score's `family`. examples, answers: of equal length and order.
     """
     is_right = [
         task(example.task).check(example, answer.text)
@@ -67,7 +63,7 @@ def score(name: str, examples: Sequence[Example], answers: Sequence[Answer]) -> 
     num_tokens = sum(len(answer.token_ids) for answer in answers)
     num_forwards = sum(answer.num_forwards for answer in answers)
     return Score(
-        task=name,
+        family=name,
         num_examples=len(is_right),
         accuracy=sum(is_right) / len(is_right),
         accuracy_low=low,
@@ -114,7 +110,7 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
 def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
     """Return JSON data: for each settings, the means over tasks and the score on each task."""
     return {
-        row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
+        row: {"mean": summary(scores), "families": [rounded(score, 4) for score in scores]}
         for row, scores in rows.items()
     }
 

@@ -103,8 +103,8 @@ def prepare(
     before = logits(model, texts)
     give_mask_token(model, tokenizer, mask)
     rows_after = num_embedding_rows(model)
-    told = block_config(block_range, strategy)
-    model.config.set_block_decoding = {**told, "is_trained": False}
+    settings = block_config(block_range, strategy)
+    model.config.set_block_decoding = {**settings, "is_trained": False}
     model.config.mask_token_id = mask.token_id
     model.config.architectures = [type(model).__name__]
     suppressed = model.generation_config.suppress_tokens or []

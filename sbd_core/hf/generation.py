@@ -152,8 +152,18 @@ def generate(
     if strategy is None:
         by_folder = BlockSettings.of(model.config, type(model).__name__).strategy
         strategy = by_folder if gamma is None and solver is None else "sbd"
-    attention_mask = model_kwargs.get("attention_mask")
-    rules = read_processors(logits_processor or [], _num_padding(attention_mask))
+    if solver is None:
+        solver = EntropyBound() if gamma is None else EntropyBound(gamma=gamma)
+    elif gamma is not None:
+        raise ArgumentError("gamma", "must not come with a solver, which has its own", gamma)
+    if block_size is None:
+        size = DecodeConfig().block_size
+        low, high = BlockSettings.of(model.config, "model").block_range or (1, size)
+        block_size = min(max(size, low), high)
+    mask = model_kwargs.get("attention_mask")
+    kept = torch.ones_like(input_ids) if mask is None else mask != 0
+    num_padding = kept.int().argmax(dim=1).tolist()
+    rules = read_processors(logits_processor or [], num_padding)
     ends = _end_token_ids(generation_config)
     mask_token_id = _mask_token_id(model, mask_token_id, ends, is_needed=strategy != "ntp")
     wrapped = TokenModel(
@@ -166,8 +176,8 @@ def generate(
         seed = int(torch.randint(2**31, ())) if generation_config.do_sample else 0
     config = DecodeConfig(
         strategy=strategy,
-        solver=_solver(gamma, solver),
-        block_size=_block_size(model) if block_size is None else block_size,
+        solver=solver,
+        block_size=block_size,
         max_rows=max_rows,
         max_new_tokens=_max_new_tokens(wrapped, input_ids, generation_config),
         temperature=rules.temperature if generation_config.do_sample else 0.0,
@@ -176,7 +186,6 @@ def generate(
         repetition_penalty=rules.penalty,
         allows_untrained_block_size=allows_untrained_block_size,
     )
-    kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask
     rows = [_Text(ids[keep].tolist()) for ids, keep in zip(input_ids, kept.bool(), strict=True)]
     # The answers to one prompt have seeds of their own.
     repeats = generation_config.num_return_sequences or 1
@@ -382,14 +391,6 @@ def _mask_token_id(
     return mask_id
 
 
-def _solver(gamma: float | None, solver: Solver | None) -> Solver:
-    if solver is None:
-        return EntropyBound() if gamma is None else EntropyBound(gamma=gamma)
-    if gamma is not None:
-        raise ArgumentError("gamma", "must not come with a solver, which has its own", gamma)
-    return solver
-
-
 def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
     """Return the number of new tokens asked for, but no more than the model has positions left."""
     asked = int(generation_config.max_length) - input_ids.shape[1]
@@ -404,19 +405,8 @@ def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any
     return left
 
 
-def _block_size(model: Any) -> int:
-    size = DecodeConfig().block_size
-    low, high = BlockSettings.of(model.config, "model").block_range or (1, size)
-    return min(max(size, low), high)
-
-
 def _end_token_ids(generation_config: Any) -> frozenset[int]:
     ids = generation_config.eos_token_id
     if ids is None:
         return frozenset()
     return frozenset([ids] if isinstance(ids, int) else map(int, ids))
-
-
-def _num_padding(attention_mask: Tensor | None) -> list[int]:
-    """Number of padding tokens at the start of each text; [] without an attention mask."""
-    return [] if attention_mask is None else (attention_mask != 0).int().argmax(dim=1).tolist()

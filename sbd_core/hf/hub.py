@@ -19,34 +19,7 @@ from sbd_core.models.runtime import bars_only_on_a_terminal
 CARD_FILE = "README.md"
 KEPT = (CARD_FILE, "LICENSE", "recipe.json")
 """Files copied unchanged where the model folder has them."""
-CARD = """---
-library_name: transformers
-pipeline_tag: text-generation
-tags:
-  - set-block-decoding
-  - custom_generate
-  - masked-prediction
----
-
-# {name}
-
-A causal language model trained for Set Block Decoding (Gat et al. 2025, arXiv 2509.04185), with
-blocks of {low} to {high} tokens. The package `sbd_core` decodes: `pip install .` in a checkout of
-its repository.
-Strategy `verify` gives the tokens of next-token prediction {exactness}
-(tried out with {where}).
-
-```python
-from transformers import AutoModelForCausalLM, AutoTokenizer
-
-repository = "USER/{name}"
-tokenizer = AutoTokenizer.from_pretrained(repository)
-model = AutoModelForCausalLM.from_pretrained(repository, trust_remote_code=True)
-inputs = tokenizer("A prompt", return_tensors="pt")
-output = model.generate(**inputs, max_new_tokens=64)  # or strategy="verify"
-print(tokenizer.decode(output[0], skip_special_tokens=True))
-```
-"""
+CARD = Path(__file__).with_name("card.md")
 """Template of the card for a model that has none."""
 
 
@@ -102,7 +75,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
         if has_new_card:
             backend = TransformersBackend(loaded)
             is_exact = keeps_bits(backend.new_caches, backend.forward, reach_of(loaded.config))
-            text = CARD.format(
+            text = CARD.read_text("utf-8").format(
                 name=target.resolve().name,
                 low=settings.block_range[0],
                 high=settings.block_range[1],

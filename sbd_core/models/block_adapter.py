@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import split_torch_state_dict_into_shards
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -43,7 +44,7 @@ GROUPS = {
 }
 """Linear layers with the same input, which forward passes compute as one."""
 MOST_BYTES = 9_000_000
-"""Largest size of a file in bytes, as some hosts refuse files of 10 MB."""
+"""Size in bytes that a file of several tensors keeps to, as some hosts refuse files of 10 MB."""
 
 
 Pairs = Sequence[tuple[Tensor, Tensor]]
@@ -69,7 +70,7 @@ class BlockAdapterInfo:
     """Facts about a block adapter, stored as JSON in the adapter's folder.
 
     base: name of the base model (in sbd_core.models.bases), or its Hub id.
-    base_digest: digest of the base's weights: Fingerprint.values of hf_model.py.
+    base_digest: digest of the base's weights; see digest_of_weights().
     rank: rank of each product B A. block_range: smallest and largest trained block size.
     mask_token, mask_token_id: text and id of the mask token, whose embedding the adapter brings.
     repetition_penalty: the penalty with which the training texts were written.
@@ -92,15 +93,15 @@ class BlockAdapterInfo:
     calibration: Calibration | None = None
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "BlockAdapterInfo":
+    def of(cls, data: Mapping[str, Any]) -> "BlockAdapterInfo":
         """Make the info from JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
-        low, high = told["block_range"]
-        how_right = told.get("calibration")
+        low, high = data["block_range"]
+        how_right = data.get("calibration")
         values = {
             "block_range": (int(low), int(high)),
             "calibration": None if how_right is None else Calibration(**how_right),
         }
-        return cls(**{**told, **values})
+        return cls(**{**data, **values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,39 +156,25 @@ class BlockAdapter:
 
 
 def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
-    """Write an adapter in bf16 into an existing folder, in files of at most MOST_BYTES each."""
-    files: list[dict[str, Tensor]] = [{}]
-    size = 0
-    for name, tensor in adapter.tensors().items():
-        for part_name, part in _parts(name, tensor.detach().to("cpu", torch.bfloat16)):
-            bytes_of_part = part.numel() * 2
-            if files[-1] and size + bytes_of_part > MOST_BYTES:
-                files.append({})
-                size = 0
-            files[-1][part_name] = part.contiguous()
-            size += bytes_of_part
-    for old in folder.glob("block_adapter-*.safetensors"):
+    """Write an adapter in bf16 into an existing folder, in files of about MOST_BYTES each."""
+    tensors = {
+        name: tensor.detach().to("cpu", torch.bfloat16).contiguous()
+        for name, tensor in adapter.tensors().items()
+    }
+    files = split_torch_state_dict_into_shards(
+        tensors, filename_pattern="block_adapter{suffix}.safetensors", max_shard_size=MOST_BYTES
+    ).filename_to_tensors
+    for old in folder.glob("block_adapter*.safetensors"):
         old.unlink()
-    names = [
-        f"block_adapter-{n:05}-of-{len(files):05}.safetensors" for n in range(1, len(files) + 1)
-    ]
-    for name, tensors in zip(names, files, strict=True):
-        save_file(tensors, folder / name)
-    data = {"format_version": FORMAT_VERSION, "files": names, **asdict(adapter.info)}
+    for name, keys in files.items():
+        save_file({key: tensors[key] for key in keys}, folder / name)
+    data = {"format_version": FORMAT_VERSION, "files": list(files), **asdict(adapter.info)}
     (folder / ADAPTER_INFO).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-
-
-def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
-    """Split a tensor by rows into (name, part) pairs, each part small enough for a file."""
-    num_rows = max(1, MOST_BYTES * tensor.shape[0] // max(1, tensor.numel() * 2))
-    if num_rows >= tensor.shape[0]:
-        return [(name, tensor)]
-    return [(f"{name}#{i}", part) for i, part in enumerate(tensor.split(num_rows))]
 
 
 def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
     """Read the info and the names of the weight files in an adapter's folder. Raises ModelError."""
-    place = shown(str(folder / ADAPTER_INFO))
+    path = shown(str(folder / ADAPTER_INFO))
     try:
         data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))
         version = data.pop("format_version")
@@ -200,7 +187,7 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
         if version != FORMAT_VERSION or not is_list_of_names or not 1 <= low <= high:
             raise ValueError("another format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
-        raise ModelError(f"model: {place} is damaged, or of a newer version of sbd_core") from error
+        raise ModelError(f"model: {path} is damaged, or of a newer version of sbd_core") from error
     return info, files
 
 
@@ -217,17 +204,8 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
                 f"model: {shown(str(folder / name))} is damaged: {one_line(error)}"
             ) from error
     try:
-        return BlockAdapter.of(info, _joined(stored))
+        return BlockAdapter.of(info, stored)
     except (KeyError, ValueError) as error:
         raise ModelError(
             f"model: {shown(str(folder))} lacks {shown(error.args[0])} of its block adapter"
         ) from error
-
-
-def _joined(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Put together again the tensors that _parts() split; returns all tensors by name."""
-    whole = {name: tensor for name, tensor in stored.items() if "#" not in name}
-    for name in sorted({name.split("#")[0] for name in stored if "#" in name}):
-        count = sum(other.startswith(f"{name}#") for other in stored)
-        whole[name] = torch.cat([stored[f"{name}#{i}"] for i in range(count)])
-    return whole

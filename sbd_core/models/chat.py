@@ -60,7 +60,7 @@ def encode_prompt(
         raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
     turns, contents = _marked(tokenizer, prompt)
     render = render or tokenizer.apply_chat_template
-    return _encoded(tokenizer, _rendered(render, turns, name, is_open=True), contents)[0]
+    return _encoded(tokenizer, _rendered(render, turns, name, is_open=True), contents)
 
 
 def encode_turn(
@@ -86,13 +86,9 @@ def encode_turn(
     after = _rendered(tokenizer.apply_chat_template, [*turns, *answered], name, is_open=False)
     if not after.startswith(before):  # a whole chat is rendered differently
         after = before + answered[0][1]
-    prompt, _ = _encoded(tokenizer, before, contents)
-    ids, ends = _encoded(tokenizer, after, contents)
-    start = len(prompt)
-    if ids[:start] != prompt:
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(ids, prompt, strict=False))
-        ended = [place for place in ends if place <= len(before)]
-        start = len(ended if tokenizer.is_fast else list(same))
+    prompt, ids = (_encoded(tokenizer, text, contents) for text in (before, after))
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(ids, prompt, strict=False))
+    start = len(list(same))
     rest = ids[start:]
     last = len(rest) - 1 - rest[::-1].index(end) if end in rest else len(rest)
     return ids[:start], [*rest[:last], end]
@@ -116,11 +112,7 @@ def _continued(before: str, answer: str) -> str:
 
 def encode_plain(tokenizer: Any, text: str) -> list[int]:
     """Encode a text without adding tokens; control tokens in the text become ordinary text."""
-    return _plain(tokenizer, text)[0]
-
-
-Encoded = tuple[list[int], list[int]]
-"""(token ids, index in the text where each token ends); slow tokenizers give no indices."""
+    return _plain(tokenizer, text, add_special_tokens=False)
 
 
 def template_mark(tokenizer: Any, text: str) -> str | None:
@@ -132,26 +124,16 @@ def template_mark(tokenizer: Any, text: str) -> str | None:
 
 def _raw(tokenizer: Any, text: str) -> list[int]:
     """Encode a plain text with the tokenizer's start token and without its end token."""
-    ids, _ = _plain(tokenizer, text, add_special_tokens=True)
+    ids = _plain(tokenizer, text, add_special_tokens=True)
     return ids[:-1] if ids[-1:] == [tokenizer.eos_token_id] else ids
 
 
-def _plain(tokenizer: Any, text: str, *, add_special_tokens: bool = False) -> Encoded:
+def _plain(tokenizer: Any, text: str, *, add_special_tokens: bool) -> list[int]:
     """Encode a text; control tokens in it become ordinary text."""
+    options: dict[str, Any] = {"add_special_tokens": add_special_tokens}
     if tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
-        twin = _twin(tokenizer, len(tokenizer))
-        encoding = twin.encode(text, add_special_tokens=add_special_tokens)
-        return encoding.ids, [end for _, end in encoding.offsets]
-    return _ids_of(
-        tokenizer, text, add_special_tokens=add_special_tokens, split_special_tokens=True
-    )
-
-
-def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
-    if not tokenizer.is_fast:
-        return tokenizer.encode(text, **options), []
-    encoding = tokenizer(text, return_offsets_mapping=True, **options)
-    return encoding["input_ids"], [end for _, end in encoding["offset_mapping"]]
+        return _twin(tokenizer, len(tokenizer)).encode(text, **options).ids
+    return list(tokenizer.encode(text, split_special_tokens=True, **options))
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
@@ -231,74 +213,45 @@ def _rendered(render: Render, messages: Sequence[Message], name: str, *, is_open
     return str(text)
 
 
-def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Encoded:
+def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> list[int]:
     """Encode a text rendered with marks; each mark is replaced by its message's content.
 
     What stands between two control tokens of the template is encoded as one text, so a content with
     control tokens has the ids that any other content would have.
     """
     if not contents:
-        return _ids_of(tokenizer, text, add_special_tokens=False)
-    parts = re.split(f"({'|'.join(contents)})", text)
+        return list(tokenizer.encode(text, add_special_tokens=False))
+    mark = re.compile("|".join(contents))
     if not tokenizer.is_fast:
-        texts = [contents[part][1].strip() if part in contents else part for part in parts]
+        parts = re.split(f"({mark.pattern})", text)
         pieces = [
-            _plain(tokenizer, piece)[0]
+            encode_plain(tokenizer, contents[part][1].strip())
             if part in contents
-            else _ids_of(tokenizer, piece, add_special_tokens=False)[0]
-            for part, piece in zip(parts, texts, strict=True)
+            else tokenizer.encode(part, add_special_tokens=False)
+            for part in parts
         ]
-        return [token_id for piece in pieces for token_id in piece], []
+        return [token_id for piece in pieces for token_id in piece]
     encoding = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
-    marks = {mark for kind in _control_texts(tokenizer, len(tokenizer)) for mark in kind}
+    controls = {each for kind in _control_texts(tokenizer, len(tokenizer)) for each in kind}
     ids: list[int] = []
-    ends: list[int] = []
-    start, held = 0, list[tuple[int, int]]()
+    start, section_ids = 0, list[int]()
     for token_id, (begin, end) in (
         *zip(encoding["input_ids"], encoding["offset_mapping"], strict=True),
         (None, (len(text), len(text))),
     ):
-        if token_id is not None and text[begin:end].strip() not in marks:
-            held.append((token_id, end))
+        if token_id is not None and text[begin:end].strip() not in controls:
+            section_ids.append(token_id)
             continue
         section = text[start:begin]
-        inside = [contents[part] for part in parts if part in contents and part in section]
-        if inside:
-            is_model = all(role == "assistant" for role, _ in inside)
+        if inside := mark.findall(section):
+            is_model = all(contents[each][0] == "assistant" for each in inside)
             options = {"is_model": is_model, "is_start": start == 0}
+            whole = mark.sub(lambda each: contents[each[0]][1].strip(), section)
             twin = _twin(tokenizer, len(tokenizer), **options)
-            held = _filled(twin, section, start, contents)
-        ids += [each for each, _ in held]
-        ends += [each for _, each in held]
-        if token_id is not None:
-            ids.append(token_id)
-            ends.append(end)
-        start, held = end, []
-    return ids, ends
-
-
-def _filled(
-    twin: Tokenizer, section: str, start: int, contents: Mapping[str, Message]
-) -> list[tuple[int, int]]:
-    """Encode a section of a text with the contents in place of the marks.
-
-    start: index of the section in the text. Returns (token id, index in the text with marks where
-    the token ends); a token of a content ends where its mark does.
-    """
-    whole, places = "", list[int]()
-    for part in re.split(f"({'|'.join(contents)})", section):
-        if part in contents:
-            written = contents[part][1].strip()
-            places += [start + len(part)] * len(written)
-        else:
-            written = part
-            places += range(start + 1, start + len(part) + 1)
-        whole, start = whole + written, start + len(part)
-    encoding = twin.encode(whole, add_special_tokens=False)
-    return [
-        (token_id, places[end - 1] if end else 0)
-        for token_id, (_, end) in zip(encoding.ids, encoding.offsets, strict=True)
-    ]
+            section_ids = twin.encode(whole, add_special_tokens=False).ids
+        ids += section_ids if token_id is None else [*section_ids, token_id]
+        start, section_ids = end, []
+    return ids
 
 
 MAX_CHARACTERS = 1_000_000

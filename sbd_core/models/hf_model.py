@@ -4,7 +4,6 @@ import hashlib
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -48,12 +47,9 @@ def token_text(tokenizer: Any, token_id: int) -> str:
         return f"\\x{piece[3:5]}"
     table = byte_of_character()
     if all(character in table for character in piece):
-        return "".join(_shown(table[character]) for character in piece)
+        every = (table[character] for character in piece)
+        return "".join(chr(n) if 32 <= n < 127 else f"\\x{n:02X}" for n in every)
     return str(piece)
-
-
-def _shown(byte: int) -> str:
-    return chr(byte) if 32 <= byte < 127 else f"\\x{byte:02X}"
 
 
 @cache
@@ -159,9 +155,9 @@ class HuggingFaceModel(TransformersModel):
         if adapter is not None and adapter.info.calibration is not None:
             self.calibration = adapter.info.calibration
         self.repetition_penalty = own_repetition_penalty(model, name)
-        place = Path(str(model.name_or_path))
+        path = Path(str(model.name_or_path))
         is_whole = getattr(model, "peft_config", None) is None
-        self.folder = place if is_whole and model.name_or_path and place.is_dir() else None
+        self.folder = path if is_whole and model.name_or_path and path.is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.weights = dict(weights or {})
@@ -227,26 +223,16 @@ class HuggingFaceModel(TransformersModel):
 
 
 VALUES_A_WEIGHT = 256
-"""Number of values per weight in a fingerprint: enough to tell models apart, and quick."""
+"""Number of values per weight in a digest: enough to tell models apart, and quick."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """Digests that tell whether two models have the same weights, also across fp32 and bf16.
+def digest_of_weights(model: Any) -> str:
+    """Digest of the first values of each weight of a transformers model and of adapters in it.
 
-    shapes: digest of the weights' names and shapes.
-    values: digest of the first values of each weight, rounded to bf16.
+    The values are rounded to bf16, so a model has one digest in fp32 and in bf16.
     """
-
-    shapes: str
-    values: str
-
-    @classmethod
-    def of(cls, model: Any) -> "Fingerprint":
-        """Compute the fingerprint of a transformers model and of the adapters in it."""
-        shapes, values = hashlib.sha256(), hashlib.sha256()
-        for name, weight in sorted(model.named_parameters()):
-            shapes.update(f"{name} {tuple(weight.shape)}\n".encode())
-            some = weight.detach().flatten()[:VALUES_A_WEIGHT].to("cpu", torch.bfloat16)
-            values.update(some.view(torch.int16).numpy().tobytes())
-        return cls(shapes.hexdigest(), values.hexdigest())
+    values = hashlib.sha256()
+    for _, weight in sorted(model.named_parameters()):
+        some = weight.detach().flatten()[:VALUES_A_WEIGHT].to("cpu", torch.bfloat16)
+        values.update(some.view(torch.int16).numpy().tobytes())
+    return values.hexdigest()

@@ -41,7 +41,7 @@ from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.chat import LimitedTemplate
-from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
+from sbd_core.models.hf_model import HuggingFaceModel, digest_of_weights
 from sbd_core.models.logits_processors import rules_of_folder
 from sbd_core.models.mask_token import (
     choose_mask_token,
@@ -102,9 +102,9 @@ def load(
         )
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
     source = str(bundled_folder(source) or (require_base(source) if source in BASES else source))
-    place = chosen_device(device)
-    dtype = named_dtype(dtype, place, source)
-    precision: Any = chosen_dtype(dtype, place)
+    target = chosen_device(device)
+    dtype = named_dtype(dtype, target, source)
+    precision: Any = chosen_dtype(dtype, target)
     is_folder = require_source(source)
     adapter = None
     name = Path(source).resolve().name if is_folder else source
@@ -121,7 +121,7 @@ def load(
     if exported is not None:
         weights = {name: exported.digest}
     elif adapter is None:
-        weights = {name: Fingerprint.of(model).values}
+        weights = {name: digest_of_weights(model)}
     else:
         weights = {
             name: str(weights_sha256(Path(source))),
@@ -129,7 +129,7 @@ def load(
         }
     block_range = BlockSettings.of(model.config, name).block_range
     block_size = block_range[1] if block_range else DecodeConfig().block_size
-    backend = choose(model.to(place), name, dtype=dtype, block_size=block_size, adapter=adapter)
+    backend = choose(model.to(target), name, dtype=dtype, block_size=block_size, adapter=adapter)
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
@@ -176,7 +176,6 @@ def read(
             **options,
         )
     model, report = loaded
-    require_layers(model.config, f"{argument}: {shown(source)}")
     require_whole(source, report, argument)
     require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
     require_block_attention(model, shown(source), argument)
@@ -245,7 +244,7 @@ def read_with_adapter(
     info = adapter.info
     source, is_folder = located(info.base, f"the base of {folder.name}")
     model, tokenizer = read(source, dtype, is_folder=is_folder)
-    if model.dtype != torch.float16 and Fingerprint.of(model).values != info.base_digest:
+    if model.dtype != torch.float16 and digest_of_weights(model) != info.base_digest:
         raise ModelError(
             f"model: {shown(str(folder))} was trained beside other weights than those of "
             f"{shown(info.base)} here"
@@ -350,14 +349,6 @@ def require_causal_lm(
             "name the model that it was made from"
         )
     return None
-
-
-def require_layers(config: Any, subject: str) -> None:
-    """Raise ModelError unless a config names at least one layer. subject: begins the message."""
-    num_layers = getattr(config.get_text_config(), "num_hidden_layers", 1)
-    if num_layers < 1:
-        rule = f"must have at least 1 layer (num_hidden_layers); its config names {num_layers}"
-        raise ModelError(f"{subject} {rule}")
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:

@@ -131,7 +131,12 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
             temperature, current = temperature * float(processor.temperature), after
         elif isinstance(processor, kinds.RepetitionPenaltyLogitsProcessor):
             penalty *= _penalty_of(processor, num_padding, [*before, *after])
-        elif _is_alike_everywhere(processor):
+        elif type(processor) in EVERYWHERE_ALIKE or (
+            isinstance(
+                processor, kinds.SequenceBiasLogitsProcessor
+            )  # or its subclass for bad words
+            and all(len(sequence) == 1 for sequence in processor.sequence_bias)
+        ):
             current.append(processor)
         else:
             raise ArgumentError(
@@ -197,12 +202,6 @@ def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[
             rule = f"must not come after {name}, as it is applied to the model's own logits"
             raise ArgumentError("repetition_penalty", rule, processor.penalty)
     return float(processor.penalty)
-
-
-def _is_alike_everywhere(processor: Any) -> bool:
-    if isinstance(processor, kinds.SequenceBiasLogitsProcessor):  # or its subclass for bad words
-        return all(len(sequence) == 1 for sequence in processor.sequence_bias)
-    return type(processor) in EVERYWHERE_ALIKE
 
 
 def with_processors(rules: LogitsRules) -> ComputeLogitStats:

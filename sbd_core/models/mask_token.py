@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.model_folder import end_token_ids
@@ -40,6 +39,7 @@ class MaskToken:
     origin: Origin
 
 
+@torch.no_grad()
 def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
     """Add the mask token to the tokenizer and its row to the model's embedding, both in place.
 
@@ -61,7 +61,10 @@ def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
     for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
         for rows in (getattr(layer, "weight", None), getattr(layer, "bias", None)):
             if rows is not None:
-                _fill_with_mean(rows, chosen.token_id, num_used)
+                total, count = rows[:num_used].sum(0, dtype=torch.float32), num_used
+                if chosen.token_id < num_used:  # the mean is of the other rows
+                    total, count = total - rows[chosen.token_id].float(), count - 1
+                rows[chosen.token_id] = (total / count).to(rows.dtype)
 
 
 def num_embedding_rows(model: Any) -> int:
@@ -152,12 +155,3 @@ def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskTok
         if is_free and token.special and token_id < num_rows and token_id not in others:
             return MaskToken(text, token_id, "reserved")
     return None
-
-
-@torch.no_grad()
-def _fill_with_mean(rows: Tensor, token_id: int, num_used: int) -> None:
-    """Set row `token_id` of an embedding or output layer to the mean of the other used rows."""
-    total, count = rows[:num_used].sum(0, dtype=torch.float32), num_used
-    if token_id < num_used:
-        total, count = total - rows[token_id].float(), count - 1
-    rows[token_id] = (total / count).to(rows.dtype)

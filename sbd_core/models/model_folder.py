@@ -43,28 +43,28 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     Returns None for a hub id, for a model that was not prepared for blocks, and for a folder that
     is damaged or missing.
     """
-    place = folder_of(folder)
+    path = folder_of(folder)
     try:
-        if is_web_folder(place):
-            told = object_in(place / WEB_MANIFEST)
-            low, high = told["config"]["block_range"]
-            of_folder = str(told["name"]), (int(low), int(high))
-            has_adapter = told["adapter"] is not None
+        if is_web_folder(path):
+            info = object_in(path / WEB_MANIFEST)
+            low, high = info["config"]["block_range"]
+            of_folder = str(info["name"]), (int(low), int(high))
+            has_adapter = info["adapter"] is not None
             return CheckpointInfo(*of_folder, is_trained=True, has_adapter=has_adapter)
-        if is_block_adapter(place):
-            low, high = object_in(place / ADAPTER_INFO)["block_range"]
-            of_adapter = place.resolve().name, (int(low), int(high))
+        if is_block_adapter(path):
+            low, high = object_in(path / ADAPTER_INFO)["block_range"]
+            of_adapter = path.resolve().name, (int(low), int(high))
             return CheckpointInfo(*of_adapter, is_trained=True, has_adapter=True)
-        config = object_in(place / "config.json")
-        tokenizer = object_in(place / "tokenizer_config.json")
+        config = object_in(path / "config.json")
+        tokenizer = object_in(path / "tokenizer_config.json")
         settings = BlockSettings.read(config.get("set_block_decoding"), str(folder))
-        is_whole = has_weights(place)
+        is_whole = has_weights(path)
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None
     sizes = settings.block_range
     if sizes is None or not is_whole or not isinstance(tokenizer.get("mask_token"), str):
         return None
-    return CheckpointInfo(place.resolve().name, sizes, settings.is_trained)
+    return CheckpointInfo(path.resolve().name, sizes, settings.is_trained)
 
 
 def own_cpu_dtype(folder: str | Path) -> object:
@@ -73,15 +73,15 @@ def own_cpu_dtype(folder: str | Path) -> object:
     The dtype is `cpu_dtype` in a block adapter's file, else in set_block_decoding of config.json.
     An export for browsers names the dtype of its graph. The value is not checked.
     """
-    place = Path(folder)
+    path = Path(folder)
     try:
-        if is_web_folder(place):
-            return object_in(place / WEB_MANIFEST).get("dtype")
-        if is_block_adapter(place):
-            told = object_in(place / ADAPTER_INFO)
+        if is_web_folder(path):
+            return object_in(path / WEB_MANIFEST).get("dtype")
+        if is_block_adapter(path):
+            info = object_in(path / ADAPTER_INFO)
         else:
-            told = object_in(place / "config.json").get("set_block_decoding") or {}
-        return told.get("cpu_dtype", DEFAULT_CPU_DTYPE)
+            info = object_in(path / "config.json").get("set_block_decoding") or {}
+        return info.get("cpu_dtype", DEFAULT_CPU_DTYPE)
     except (OSError, ValueError, AttributeError):
         return DEFAULT_CPU_DTYPE  # loading says what is wrong with it
 

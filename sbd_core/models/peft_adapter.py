@@ -1,6 +1,6 @@
 """Reads and applies adapters of peft, and writes those that this package trains.
 
-An adapter written here is stored with a fingerprint of its base's weights. Adapters of other tools
+An adapter written here is stored with a digest of its base's weights. Adapters of other tools
 are checked only by the names and shapes of their weights.
 """
 
@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.errors import ModelError, require_extra, shown, shown_name
-from sbd_core.models.hf_model import Fingerprint
+from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.model_folder import BlockSettings, block_config, has_weights, object_in
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -78,15 +78,15 @@ def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]
 
 
 def write_adapter(
-    model: Any, folder: Path, base: Fingerprint, block_range: tuple[int, int] | None, **options: Any
+    model: Any, folder: Path, base: str, block_range: tuple[int, int] | None, **options: Any
 ) -> None:
-    """Write the peft adapter of a model to a folder. base: fingerprint of the base's weights.
+    """Write the peft adapter of a model to a folder. base: digest of the base's weights.
 
     block_range: smallest and largest trained block size; None if training had no blocks.
     options: arguments of save_pretrained().
     """
     model.save_pretrained(folder, **options)
-    data: dict[str, Any] = {"base": asdict(base)}
+    data: dict[str, Any] = {"base": base}
     if block_range is not None:
         strategy = BlockSettings.of(model.config, "model").strategy
         data["set_block_decoding"] = block_config(block_range, strategy)
@@ -138,16 +138,14 @@ def _trained_beside(model: Any, folder: Path, argument: str) -> dict[str, int] |
         return None
     try:
         data = object_in(folder / ADAPTER_FILE)
-        base = Fingerprint(**data["base"])
+        base = data["base"]
         sizes: dict[str, int] | None = data.get("set_block_decoding")
         BlockSettings.read(sizes, str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
         file = shown(str(folder / ADAPTER_FILE))
         raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error
-    fingerprint = Fingerprint.of(model)
     # fp16 rounds small numbers differently from bf16.
-    is_other = model.dtype != torch.float16 and base.values != fingerprint.values
-    if is_other or base.shapes != fingerprint.shapes:
+    if model.dtype != torch.float16 and digest_of_weights(model) != base:
         subject = f"{argument}: {shown(str(folder))}"
         raise ModelError(f"{subject} is an adapter of another base: it was trained beside others")
     return sizes

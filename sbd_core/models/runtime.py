@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import torch
@@ -117,23 +117,6 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
         torch.set_num_threads(1)
 
 
-@contextmanager
-def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
-    """Limit torch to one thread within the `with` block, if another library runs forward passes.
-
-    Otherwise torch's waiting threads would keep cores busy that the next forward pass needs.
-    Several threads may be in such blocks; the last one to leave restores the number.
-    """
-    if not model.has_own_threads:
-        yield
-        return
-    _limited.enter()
-    try:
-        yield
-    finally:
-        _limited.leave()
-
-
 class _OneThread:
     """Limits torch to one thread as long as anybody is inside; the setting is the process's."""
 
@@ -142,14 +125,14 @@ class _OneThread:
         self._num_inside = 0
         self._count = 0
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             if self._num_inside == 0:
                 self._count = torch.get_num_threads()
                 torch.set_num_threads(1)
             self._num_inside += 1
 
-    def leave(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._num_inside -= 1
             if self._num_inside == 0:
@@ -157,6 +140,15 @@ class _OneThread:
 
 
 _limited = _OneThread()
+
+
+def one_thread_between_passes(model: SetBlockModel) -> AbstractContextManager[None]:
+    """Limit torch to one thread within a `with` block, if another library runs forward passes.
+
+    Otherwise torch's waiting threads would keep cores busy that the next forward pass needs.
+    Several threads may be in such blocks; the last one to leave restores the number.
+    """
+    return _limited if model.has_own_threads else nullcontext()
 
 
 _quiet = threading.RLock()

@@ -16,21 +16,6 @@ MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
 """The paper's solver has the colour of SBD, our own that of text; all others are grey."""
 
-SYMBOLS = (
-    "circle",
-    "square",
-    "diamond",
-    "triangle-up",
-    "x",
-    "cross",
-    "pentagon",
-    "hexagon",
-    "bowtie",
-    "hourglass",
-    "triangle-down",
-    "hexagram",
-    "star-diamond",
-)
 DASHES = ("solid", "dash", "dot")
 
 
@@ -98,7 +83,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
     in_order = sorted(points, key=lambda point: point.speed)
     is_chief = solver in (MAIN, OWN)
     colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
-    symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_chief else 7
+    size = 9 if is_chief else 7
     dash = DASHES[index % len(DASHES)]
     return {
         "type": "scatter",
@@ -107,7 +92,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
         "y": [round(100 * point.accuracy, 2) for point in in_order],
         "text": [point.parameter for point in in_order],
         "mode": "lines+markers",
-        "marker": {"symbol": symbol, "size": size, "color": colour},
+        "marker": {"symbol": index, "size": size, "color": colour},
         "line": {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash},
         "hovertemplate": f"{title_of(solver)} at %{{text}}<br>%{{y:.1f}} % right, "
         "%{x:.2f} tokens per forward pass<extra></extra>",

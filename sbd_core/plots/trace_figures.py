@@ -10,7 +10,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
-from sbd_core.events import Hindsight
 from sbd_core.plots.theme import (
     LEGEND,
     Ink,
@@ -43,14 +42,9 @@ class Agreement:
     unread: tuple[int, ...]
 
 
-def hindsights(trace: Trace) -> dict[int, Hindsight]:
-    """{position: hindsight} of the answer tokens on which the trace has hindsight."""
-    return {item.position: item for event in trace.events for item in event.hindsight}
-
-
 def agreements(trace: Trace) -> list[Agreement]:
     """The Agreement of each forward pass, in order."""
-    known = hindsights(trace)
+    known = {item.position: item for event in trace.events for item in event.hindsight}
     rows = []
     for event in trace.events:
         groups: dict[str, list[int]] = {"same": [], "other": [], "unread": []}

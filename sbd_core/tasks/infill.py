@@ -50,7 +50,7 @@ def generate(random: Random, split: Split) -> Example:
     wording = draw_wording(random, split)
     while True:
         kind = random.choices(tuple(KINDS), tuple(KINDS.values()))[0]
-        marked = _sequence(random) if kind == "rows" else _line(random, kind)
+        marked = _line(random, kind)
         if split_of(filled(marked)) == split:
             break
     line, fills = blanked(random, marked, 2 if kind == "rows" else 3)
@@ -98,6 +98,10 @@ def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]
 
 def _line(random: Random, kind: str) -> str:
     """Make a line from a pattern of `kind`, with marks around the words that may become blanks."""
+    if kind == "rows":  # five consecutive days or months
+        order = random.choice((words.DAYS, words.MONTHS))
+        first = random.randrange(len(order))
+        return ", ".join(f"«{order[(first + number) % len(order)]}»" for number in range(5))
     if kind == "code":
         x, y = random.sample(DATA["variables"], 2)
         a, b, m = (str(random.randint(2, 20)) for _ in range(3))
@@ -118,14 +122,6 @@ def _line(random: Random, kind: str) -> str:
     ):  # fmt: skip
         slots |= dict(zip(names, random.sample(items, len(names)), strict=True))
     return sentences(pattern.format(**slots))
-
-
-def _sequence(random: Random) -> str:
-    """Make a line of five consecutive days or months, with marks around each of them."""
-    order = random.choice((words.DAYS, words.MONTHS))
-    first = random.randrange(len(order))
-    items = [order[(first + place) % len(order)] for place in range(5)]
-    return ", ".join(f"«{item}»" for item in items)
 
 
 TASK = Task(NAME, generate, check)

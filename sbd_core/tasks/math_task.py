@@ -128,21 +128,16 @@ class Problem:
     asked: Phrasings
 
 
-def _problems() -> tuple[Problem, ...]:
-    """Read the problems, which name their phrasings."""
-    named = {name: Phrasings.of(data) for name, data in DATA["phrasings"].items()}
-    return tuple(
-        Problem(
-            numbers=data["numbers"],
-            steps=tuple(data["steps"]),
-            facts=tuple(named[name] for name in data["facts"]),
-            asked=named[data["asked"]],
-        )
-        for data in DATA["problems"]
+NAMED = {name: Phrasings.of(data) for name, data in DATA["phrasings"].items()}
+PROBLEMS = tuple(
+    Problem(
+        numbers=data["numbers"],
+        steps=tuple(data["steps"]),
+        facts=tuple(NAMED[name] for name in data["facts"]),
+        asked=NAMED[data["asked"]],
     )
-
-
-PROBLEMS = _problems()
+    for data in DATA["problems"]
+)
 
 
 def generate(random: Random, split: Split) -> Example:

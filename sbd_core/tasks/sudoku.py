@@ -59,11 +59,6 @@ def solutions(text: str) -> tuple[str, ...]:
     return tuple(grid for grid in grids() if _keeps(grid, puzzle))[:2]
 
 
-def prompt_for(puzzle: str, wording: str = ASKS.seen[0]) -> str:
-    """Put a puzzle, 16 digits, into a phrasing that asks for its solution."""
-    return wording.format(puzzle=puzzle)
-
-
 def generate(random: Random, split: Split) -> Example:
     """Make an example: a puzzle whose only solution is a grid that belongs to `split`."""
     solution = random.choice(_grids_of(split))
@@ -75,7 +70,7 @@ def generate(random: Random, split: Split) -> Example:
             break
     puzzle = "".join("0" if blanks >> cell & 1 else solution[cell] for cell in range(NUM_CELLS))
     wording = draw_wording(random, split)
-    prompt = prompt_for(puzzle, ASKS.draw(random, wording))
+    prompt = ASKS.draw(random, wording).format(puzzle=puzzle)
     return Example(NAME, prompt, solution, puzzle, wording)
 
 

@@ -72,11 +72,11 @@ def make_batch(
     num_prompt = torch.tensor([[len(prompt)] for prompt, _ in texts])
     drawn = torch.rand(shape, generator=generator) * (length - num_prompt)
     start = (num_prompt + drawn.long()).clamp(max=length - 1)
-    place = (start[..., None] + torch.arange(block_size)).flatten(1)
-    is_inside = (place < length).view(*shape, block_size)
-    last = place.clamp(max=length - 1)
+    position = (start[..., None] + torch.arange(block_size)).flatten(1)
+    is_inside = (position < length).view(*shape, block_size)
+    last = position.clamp(max=length - 1)
     clean = ids.gather(1, last).view(is_inside.shape).where(is_inside, NO_TARGET)
-    before = ids.gather(1, (place - 1).clamp(max=length - 1)).view(is_inside.shape)
+    before = ids.gather(1, (position - 1).clamp(max=length - 1)).view(is_inside.shape)
     rate = torch.rand((*shape, 1), generator=generator)
     is_whole = torch.rand((*shape, 1), generator=generator) < whole_ratio
     chance = torch.rand(clean.shape, generator=generator)
@@ -137,7 +137,7 @@ class GatedBase:
 
         layers = []
         for layer in model.base_model.layers:
-            modules = {name: layer.get_submodule(place) for name, place in LINEARS.items()}
+            modules = {name: layer.get_submodule(path) for name, path in LINEARS.items()}
             pairs = {
                 name: (
                     drawn(info.rank, module.in_features),
@@ -254,12 +254,11 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
     Only texts whose answers have at least LEAD_SIZE tokens are read, if there are any.
     nats, nats_with_before: cross-entropy per masked token, without and with the sampler head.
     lead: number of right guesses before the first wrong guess in a block, without the sampler head.
-    drafted, drafted_plain: number of right guesses from a block's second position to the next wrong
-    guess; `drafted` is with the sampler head, `drafted_plain` without. The sampler head reads the
-    true token before each position.
+    drafted: number of right guesses from a block's second position to the next wrong guess, with
+    the sampler head, which reads the true token before each position.
     """
     generator = torch.Generator().manual_seed(1)
-    nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
+    nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0], 0, 0
     long_enough = [text for text in held_out if len(text[1]) >= LEAD_SIZE]
     texts = (long_enough or held_out)[:NUM_MEASURED]
     mask_id = base.adapter.info.mask_token_id
@@ -274,9 +273,9 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
         hidden = hidden.flatten(0, 2)[rows.to(hidden.device)]
         moved = hidden if base.adapter.sampler is None else base.apply_sampler(hidden, before)
         is_right = []
-        for place, each in enumerate((hidden, moved)):
+        for index, each in enumerate((hidden, moved)):
             logits = base.logits(each).cpu()
-            nats[place] += float(functional.cross_entropy(logits, wanted, reduction="sum"))
+            nats[index] += float(functional.cross_entropy(logits, wanted, reduction="sum"))
             right = torch.zeros(is_target.numel(), dtype=torch.long)
             right[rows] = (logits.argmax(-1) == wanted).long()
             is_right.append(right.view(is_target.shape))
@@ -284,8 +283,8 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
         num_masked += len(rows)
         num_blocks += plain.shape[0] * plain.shape[1]
         # The true token before is what decoding has, as long as all earlier guesses are right.
-        for place, run in enumerate((plain, by_before[..., 1:], plain[..., 1:])):
-            guesses[place] += int(run.cumprod(-1).sum())
-    names = ("nats", "nats_with_before", "lead", "drafted", "drafted_plain")
+        for index, run in enumerate((plain, by_before[..., 1:])):
+            guesses[index] += int(run.cumprod(-1).sum())
+    names = ("nats", "nats_with_before", "lead", "drafted")
     means = *(each / num_masked for each in nats), *(each / num_blocks for each in guesses)
     return dict(zip(names, means, strict=True))

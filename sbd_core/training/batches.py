@@ -100,17 +100,13 @@ class PackedBatch:
 
     def parts(self, count: int) -> list["PackedBatch"]:
         """Split the batch into `count` batches of about equally many packed sequences."""
-        split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
-        return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
-
-    def _tensors(self) -> list[Tensor]:
         layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
-        return [self.token_ids, *layout, self.targets, self.weights]
-
-
-def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
-    token_ids, *places, targets, weights = tensors
-    return PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
+        tensors = [self.token_ids, self.targets, self.weights, *layout]
+        split = [torch.tensor_split(tensor, count) for tensor in tensors]
+        return [
+            PackedBatch(token_ids, TrainingLayout(*layout), targets, weights)
+            for token_ids, targets, weights, *layout in zip(*split, strict=True)
+        ]
 
 
 def clean_sequence(
@@ -180,12 +176,6 @@ def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0)
     if full_ratio and torch.rand((), generator=draws) < full_ratio:
         eta = torch.ones(())
     return torch.rand(num_answer, generator=draws) < eta
-
-
-def padding_id(tokenizer: Any) -> int:
-    """Token id for padding. Any id would do, as padding is neither attended to nor predicted."""
-    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
-    return int(end if pad is None else pad)
 
 
 def pack(
@@ -392,7 +382,9 @@ class BatchBuilder:
         if recipe.stage == "sbd":
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._with_masked_copies(sequences, nums_prompt, own, step)
-        padding = padding_id(self._tokenizer)
+        pad, end = self._tokenizer.pad_token_id, self._tokenizer.eos_token_id
+        # Any id would do, as padding is neither attended to nor predicted.
+        padding = int(end if pad is None else pad)
         packed = pack(sequences, self.row_tokens, padding, self._min_rows)
         return Batch(packed, ntp_weight)
 

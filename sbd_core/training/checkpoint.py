@@ -17,30 +17,17 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
+from sbd_core.errors import ArgumentError, TrainingError, require_extra
 from sbd_core.files import beside, replaced_folder, weights_sha256
 from sbd_core.hf.hub import write_custom_generate
 from sbd_core.json_node import json_of
-from sbd_core.models.hf_model import Fingerprint
-from sbd_core.models.loading import read
+from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.model_folder import BlockSettings, add_end_token, block_config
 from sbd_core.models.peft_adapter import WEIGHTS_FILE, write_adapter
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
 """File by which a model folder that training wrote is recognised."""
-
-
-def load_model(
-    folder: Path, dtype: torch.dtype = torch.float32
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Load the model and tokenizer in `folder`. Raises TrainingError if they cannot be read."""
-    if not folder.is_dir():
-        raise TrainingError(f"init: must be a model folder; got {folder}")
-    try:
-        return read(str(folder), dtype, is_folder=True, argument="init")
-    except ModelError as error:
-        raise TrainingError(str(error)) from error
 
 
 def export(
@@ -125,28 +112,21 @@ def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
         lock.release()
 
 
-def add_adapter(
-    model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path
-) -> Fingerprint:
+def add_adapter(model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path) -> str:
     """Add a LoRA adapter to every linear layer but the output layer, and freeze all other weights.
 
     In stage sbd the embedding of the mask token is trained too. base: the model's folder.
-    Returns the fingerprint of the model without the adapter. Raises MissingExtraError without peft.
+    Returns the digest of the weights without the adapter. Raises MissingExtraError without peft.
     """
-    own = Fingerprint.of(model)
+    own = digest_of_weights(model)
     config = lora_config(recipe, mask_token_id)
     torch.manual_seed(recipe.seed)
     model.add_adapter(config)
-    widen_trained(model)
+    for weight in model.parameters():
+        if weight.requires_grad:  # frozen weights keep their dtype
+            weight.data = weight.data.float()
     config.base_model_name_or_path = str(base.resolve())
     return own
-
-
-def widen_trained(model: PreTrainedModel) -> None:
-    """Convert the trained weights to fp32; frozen weights keep their dtype."""
-    for weight in model.parameters():
-        if weight.requires_grad:
-            weight.data = weight.data.float()
 
 
 def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
@@ -168,12 +148,12 @@ class TrainedAdapter:
     """A model's LoRA adapter with its weights at one moment of training, to be saved.
 
     weights: state dict of the whole model, adapter included, on the CPU.
-    base: fingerprint of the frozen weights.
+    base: digest of the frozen weights.
     """
 
     model: Any
     weights: Mapping[str, Tensor]
-    base: Fingerprint
+    base: str
     recipe: Recipe
 
     def save_pretrained(self, folder: Path) -> None:

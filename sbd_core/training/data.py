@@ -109,10 +109,10 @@ class Mixture:
 
     def counts(self, num_examples: int) -> list[int]:
         """How many of the run's first num_examples examples fall to each task and source."""
-        number, place = divmod(num_examples, self.CHUNK)
+        number, rest = divmod(num_examples, self.CHUNK)
         while len(self._before) <= number:
             self._before.append(self._before[-1] + self._counted(len(self._before) - 1))
-        return (self._before[number] + self._counted(number, place)).tolist()
+        return (self._before[number] + self._counted(number, rest)).tolist()
 
     def _counted(self, number: int, stop: int | None = None) -> Any:
         draw = np.random.default_rng([self._seed, number])
@@ -237,8 +237,8 @@ def _answers(row: Row, skipped: Skipped) -> list[Text]:
     for number, turn in enumerate(chat.turns):
         if turn.role == "assistant" and number and turn.is_learnt:
             if turn.content.strip():
-                said = chat.messages[:number]
-                texts.append(Text(said, turn.content, row.where, is_finished))
+                messages = chat.messages[:number]
+                texts.append(Text(messages, turn.content, row.where, is_finished))
             else:
                 skipped.add("are empty", row.where)
     reason = "call tools, think apart, hold other than text, or follow such a turn"

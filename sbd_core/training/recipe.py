@@ -43,14 +43,11 @@ class Recipe:
     masked (stage sbd); 0 in the paper.
     paper_loss_steps: number of steps at the start that use 0 as full_mask_ratio.
     data: sources of texts, see data.py. `tasks` may be empty if there is a source.
-    tokenizer: folder of the tokenizer for a new model; if empty, a tokenizer is trained.
     adapter_rank: rank of a block adapter (models/block_adapter.py), which sbd train-adapter trains;
     0 for other training. The settings after it are a block adapter's.
-    sampler_width: width of the adapter's sampler head (SamplerHead); 0 trains no sampler head.
     rows_per_text: total length of the blocks placed in each text.
     block_sizes: sizes from which each step draws its block size.
     first_weight, loss_decay: weights of the loss, see GatedBase.loss().
-    average_decay: decay per step of the running average of the weights; the average is saved.
     """
 
     stage: Stage = setting()
@@ -100,7 +97,7 @@ class Recipe:
         0.9, high=1, flag="decay", help="decay of the loss weight per masked position"
     )
     average_decay: float = setting(
-        0.998, high=1, flag="averaging", help="decay of the running average, which ships"
+        0.998, high=1, flag="averaging", help="decay a step of the running average, which is saved"
     )
 
     def __post_init__(self) -> None:
@@ -183,10 +180,9 @@ FIELDS = frozenset(item.name for item in fields(Recipe))
 RECIPES = Path(__file__).parent / "recipes"
 SHIPPED = ("ntp", "sbd", "baseline")
 """Values of --stage: the two stages, and more steps of "ntp" to compare "sbd" with."""
-NAMED = (*SHIPPED, "finetune", "lora", "assistant", "adapter")
+NAMED = (*SHIPPED, "finetune", "lora", "adapter")
 """Names for --recipe and `base`: those in SHIPPED; "finetune" and "lora", which train an existing
-model on your data; "assistant", which trains a small model that drafts for a larger one; "adapter",
-with which sbd train-adapter begins.
+model on your data; "adapter", with which sbd train-adapter begins.
 """
 
 
@@ -259,41 +255,56 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
     return recipe.learning_rate * min(risen, left, 1.0)
 
 
-def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: float) -> None:
-    """Raise ArgumentError if the learning rate would begin to fall before the warm-up is over.
-
-    step: number of steps done. seconds: training time so far. per_step: seconds per step.
-    """
-    warmup = seconds + max(0, recipe.warmup_steps - step) * per_step
-    plateau = 60 * recipe.minutes * (1 - recipe.decay_ratio)
-    if recipe.minutes and warmup > plateau:
-        least = warmup / (1 - recipe.decay_ratio) / 60
-        rule = (
-            f"must be at least {least:.2g} here, for {recipe.warmup_steps} steps of warm-up at "
-            f"{per_step:.2g} s each and a fall of {recipe.decay_ratio:.0%} of the time"
-        )
-        raise ArgumentError("minutes", rule, recipe.minutes)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisConfig:
-    """Settings of a synthesis. Raises ArgumentError for an invalid value.
-
-    num_examples: number of lines in the finished file.
-    structured_ratio: share of the sampled requests that begin as those for lists, steps and code.
-    repetition_penalty: penalty on repeated tokens in answers, as in transformers.
-    max_answer_tokens: greatest length of an answer in tokens; with 0, only requests are written.
-    batch_size: number of texts decoded together.
-    """
+    """Settings of a synthesis, lengths in tokens. Raises ArgumentError for an invalid value."""
 
     num_examples: int = setting(25_000, low=1, flag="examples", help="number of lines to write")
     structured_ratio: float = setting(
         0.25, high=1, help="share of requests for lists, steps, code, tables and the like"
     )
-    repetition_penalty: float = setting(1.1, low=1, help="for answers")
+    repetition_penalty: float = setting(1.1, low=1, help="for answers, as in transformers")
     max_answer_tokens: int = setting(160, help="longest answer; 0: no answers")
-    batch_size: int = setting(128, low=1, help="most texts at once")
+    batch_size: int = setting(128, low=1, help="most texts decoded together")
     seed: int = setting(0, help="seed of the requests")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Settings of a run that are not part of the recipe; the result changes by rounding only.
+
+    precision, attention: for "auto" see chosen_precision() and chosen_attention().
+    num_workers: for None see chosen_workers().
+    is_checkpointed: True keeps only the input of each layer and runs the layer again in the
+    backward pass.
+    num_parts: number of parts of a batch, each with its own forward and backward pass; gradients
+    add up. On a CPU, parts of more than PART_TOKENS tokens are split further.
+    """
+
+    save_every: int = setting(1000, low=1, help="steps between saves")
+    save_minutes: float = setting(10.0, help="minutes between saves")
+    is_checkpointed: bool = setting(
+        default=False, flag="gradient-checkpointing", help="less memory, a third more time"
+    )
+    num_parts: int = setting(
+        1,
+        low=1,
+        flag="accumulate",
+        help="less memory: split each batch into so many forward and backward passes",
+    )
+    is_compiled: bool = setting(default=False, flag="compile", help="use torch.compile")
+    precision: Literal["auto", "bf16", "fp32"] = setting(
+        "auto", help="auto is bf16 where the processor multiplies it"
+    )
+    attention: Literal["auto", "eager", "sdpa", "flex_attention"] = setting(
+        "auto", help="how attention is computed"
+    )
+    num_workers: int | None = setting(
+        None, flag="workers", help="processes that build batches", unset="0 on a CPU"
+    )
 
     def __post_init__(self) -> None:
         check(self)

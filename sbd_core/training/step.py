@@ -20,56 +20,24 @@ from sbd_core.errors import ArgumentError, TrainingError, require_integer
 from sbd_core.masks import dense, flex, training_may_attend
 from sbd_core.models.runtime import has_bf16
 from sbd_core.training.batches import NO_TARGET, Batch, PackedBatch
-from sbd_core.training.recipe import Recipe
+from sbd_core.training.recipe import Recipe, RunSettings
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
     from torch.nn.attention.flex_attention import BlockMask
 
 Precision = Literal["bf16", "fp32"]
-PRECISIONS = ("auto", "bf16", "fp32")
-ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
-    """Settings of a run's speed and memory, which are not part of the recipe.
-
-    is_compiled: True runs the forward pass through torch.compile, which takes minutes at the start
-    and then makes each step faster.
-    precision: one of PRECISIONS; for "auto" see chosen_precision().
-    attention: one of ATTENTIONS; for "auto" see chosen_attention().
-    num_workers: number of processes that build batches ahead; for None see chosen_workers().
-    is_checkpointed: True keeps only the input of each layer and runs the layer again in the
-    backward pass, which saves memory but takes a third more time.
-    num_parts: number of parts of a batch, each with its own forward and backward pass; gradients
-    add up. On a CPU, parts of more than PART_TOKENS tokens are split further.
-    """
-
-    is_compiled: bool = False
-    precision: str = "auto"
-    attention: str = "auto"
-    num_workers: int | None = None
-    is_checkpointed: bool = False
-    num_parts: int = 1
-
-    def require(self, recipe: Recipe, device: torch.device) -> None:
-        """Raise ArgumentError for a setting that the recipe or the device does not allow."""
-        if self.num_workers is not None:
-            require_integer("workers", self.num_workers, 0)
-        require_integer("accumulate", self.num_parts, 1, recipe.batch_size)
-        if self.precision not in PRECISIONS:
-            rule = f"must be one of {', '.join(PRECISIONS)}"
-            raise ArgumentError("precision", rule, self.precision)
-        if self.precision == "bf16" and not has_bf16(device):
-            rule = f"must be auto or fp32 on this {device.type}, which has no fast bf16"
-            raise ArgumentError("precision", rule, self.precision)
-        if self.attention not in ATTENTIONS:
-            rule = f"must be one of {', '.join(ATTENTIONS)}"
-            raise ArgumentError("attention", rule, self.attention)
-        if self.attention == "flex_attention" and device.type != "cuda":
-            rule = "must be auto, eager or sdpa without CUDA"
-            raise ArgumentError("attention", rule, self.attention)
+def require_possible(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
+    """Raise ArgumentError for a setting that the recipe or the device does not allow."""
+    require_integer("accumulate", settings.num_parts, 1, recipe.batch_size)
+    if settings.precision == "bf16" and not has_bf16(device):
+        rule = f"must be auto or fp32 on this {device.type}, which has no fast bf16"
+        raise ArgumentError("precision", rule, settings.precision)
+    if settings.attention == "flex_attention" and device.type != "cuda":
+        rule = "must be auto, eager or sdpa without CUDA"
+        raise ArgumentError("attention", rule, settings.attention)
 
 
 def chosen_precision(precision: str, device: torch.device) -> Precision:
@@ -80,7 +48,7 @@ def chosen_precision(precision: str, device: torch.device) -> Precision:
 
 
 def base_dtype(precision: str, accelerator: "Accelerator") -> torch.dtype:
-    """Return the dtype for the frozen base of an adapter. precision: one of PRECISIONS.
+    """Return the dtype for the frozen base of an adapter. precision: see RunSettings.
 
     It is that of chosen_precision(), but fp32 with FSDP, which shards weights of one dtype only.
     """
@@ -303,30 +271,32 @@ class StepRunner:
         The gradients are added to those that exist already. between: see BetweenParts; if it stops
         the step, None is returned.
         """
-        count = self._num_parts(batch)
+        accelerator, shape = self._accelerator, batch.packed.token_ids.shape
+        count = self._settings.num_parts
+        if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
+            count = max(count, -(-shape.numel() // PART_TOKENS))
+        count = min(count, shape[0])
         parts = batch.packed.parts(count) if count > 1 else [batch.packed]
         losses = []
+        computing = torch.autocast(
+            accelerator.device.type,
+            torch.bfloat16,
+            enabled=self._precision == "bf16",
+            # Cached casts would outlive the layers that checkpointing runs again.
+            cache_enabled=not self._settings.is_checkpointed,
+        )
         for number, part in enumerate(parts, start=1):
-            is_kept = number < count and self._accelerator.distributed_type in WITH_BUCKETS
-            with self._accelerator.no_sync(self.module) if is_kept else nullcontext():
-                with self._autocast():
-                    device = self._accelerator.device
+            is_kept = number < count and accelerator.distributed_type in WITH_BUCKETS
+            with accelerator.no_sync(self.module) if is_kept else nullcontext():
+                with computing:
                     loss = training_loss(
-                        self.module, part, device, batch.ntp_weight, self._attention
+                        self.module, part, accelerator.device, batch.ntp_weight, self._attention
                     )
-                self._accelerator.backward(loss.total)
+                accelerator.backward(loss.total)
             losses.append(Loss(loss.total.detach(), loss.sums))
             if number < count and between(number, count):
                 return None
         return sum(losses[1:], start=losses[0])
-
-    def _num_parts(self, batch: Batch) -> int:
-        """Number of parts to split a batch into, at most the number of packed sequences."""
-        shape, accelerator = batch.packed.token_ids.shape, self._accelerator
-        count = self._settings.num_parts
-        if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
-            count = max(count, -(-shape.numel() // PART_TOKENS))
-        return min(count, shape[0])
 
     def update(self, rate: float, step: int) -> None:
         """Clip the gradients, and update the weights with the learning rate `rate`.
@@ -336,20 +306,6 @@ class StepRunner:
         most = self._recipe.max_gradient_norm
         norm = self._accelerator.clip_grad_norm_(self.module.parameters(), most)
         update_weights(self.optimizers, norm, rate, step)
-
-    def discard_gradients(self) -> None:
-        """Discard the gradients."""
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
-
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(
-            self._accelerator.device.type,
-            torch.bfloat16,
-            enabled=self._precision == "bf16",
-            # Cached casts would outlive the layers that checkpointing runs again.
-            cache_enabled=not self._settings.is_checkpointed,
-        )
 
 
 def update_weights(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:

@@ -53,7 +53,13 @@ def synthesize(
     done = _read_done(out)
     known = {_key(line) for line in done}
     count, number = len(done), 1 + max((int(line["number"]) for line in done), default=-1)
-    opening = _turn_ids(model)
+    tokenizer, mark = model.tokenizer, "MARK"
+    if not tokenizer.chat_template:
+        raise TrainingError(f"model: {model.name} has no chat template to sample from")
+    chat = [{"role": "user", "content": mark}]
+    text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+    # Token ids that begin a user's turn.
+    opening = tokenizer.encode(text.split(mark)[0], add_special_tokens=False)
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
         tell(count)
@@ -93,17 +99,6 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
         rule = "must be a new file, or one that synthesize wrote"
         raise ArgumentError("out", rule, str(out)) from error
     return done
-
-
-def _turn_ids(model: HuggingFaceModel) -> tuple[int, ...]:
-    """Token ids that begin a user's turn. Raises TrainingError without a chat template."""
-    tokenizer, mark = model.tokenizer, "MARK"
-    if not tokenizer.chat_template:
-        raise TrainingError(f"model: {model.name} has no chat template to sample from")
-    text = tokenizer.apply_chat_template(
-        [{"role": "user", "content": mark}], tokenize=False, add_generation_prompt=True
-    )
-    return tuple(tokenizer.encode(text.split(mark)[0], add_special_tokens=False))
 
 
 def _round(
@@ -157,8 +152,8 @@ def _requests(
         is_structured = random.random() < config.structured_ratio
         kinds.append("structured" if is_structured else "sampled")
         # The space before the next word belongs to that word's token.
-        words = random.choice(OPENINGS) if is_structured else ""
-        starts.append(model.tokenizer.encode(words, add_special_tokens=False) if words else [])
+        begun = random.choice(OPENINGS) if is_structured else ""
+        starts.append(model.tokenizer.encode(begun, add_special_tokens=False) if begun else [])
     sampling = DecodeConfig(
         strategy="ntp",
         max_new_tokens=MAX_REQUEST_TOKENS,

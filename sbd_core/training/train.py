@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +29,10 @@ from torch.distributed.checkpoint.state_dict import (
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import recover
-from sbd_core.models.peft_adapter import Fingerprint, is_adapter
+from sbd_core.models.loading import read
+from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
@@ -42,7 +43,6 @@ from sbd_core.training.checkpoint import (
     add_adapter,
     digest_of_init,
     export,
-    load_model,
     only_writer,
     read_state,
     restore_adapter,
@@ -52,14 +52,14 @@ from sbd_core.training.checkpoint import (
 )
 from sbd_core.training.data import ModelLimits, require_tokens
 from sbd_core.training.new_model import new_model
-from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
+from sbd_core.training.recipe import Recipe, RunSettings, learning_rate, progress
 from sbd_core.training.step import (
     BetweenParts,
     Loss,
-    RunSettings,
     StepRunner,
     base_dtype,
     check_output_layer,
+    require_possible,
 )
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -93,10 +93,6 @@ def graceful_stop() -> Iterator[threading.Event]:
         restore()
 
 
-STEPS_BEFORE_ESTIMATE = 4
-"""Number of steps after which the time of a step is known; the first step may compile."""
-SAVE_EVERY = 1000
-SAVE_MINUTES = 10.0
 TellParts = Callable[[int, int], None]
 """Called with the number of parts of a step that are done, and the number of all parts."""
 
@@ -110,6 +106,9 @@ class Loop(ABC):
 
     title = "train"
     """Title of the progress bar."""
+    shown: Sequence[str] = ()
+    """Names of the metrics that the progress bar shows."""
+    optimizers: Sequence[Any] = ()
     is_main, is_alone = True, True
     """Whether this process reports progress, and whether no other process shares the run."""
 
@@ -140,10 +139,6 @@ class Loop(ABC):
         """
 
     @abstractmethod
-    def discard_gradients(self) -> None:
-        """Discard the gradients."""
-
-    @abstractmethod
     def update(self, made: Any, began: float, stop: threading.Event) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
@@ -152,24 +147,24 @@ class Loop(ABC):
         """
 
     @abstractmethod
-    def words(self, line: Mapping[str, Any]) -> str:
-        """Format the metrics of a step for the progress bar. line: the metrics."""
-
-    @abstractmethod
     def save(self) -> None:
         """Write the state, then the model or adapter, each completely or not at all."""
 
-    def resumed_tensors(self) -> Any | None:
-        """Take the saved state's step, time and metrics; return its tensors, None without a state.
+    def resume(self, load: Callable[[Any], None]) -> bool:
+        """Resume the saved state; return whether there is one. load: takes the state's tensors.
 
         Raises TrainingError if this run may not resume the state.
         """
         if not self.state_folder.exists():
-            return None
+            return False
         state = read_state(self.state_folder, self.recipe, self.inputs)
         self.step, self.seconds, self.metrics = state.step, state.seconds, state.metrics
         self._started -= state.seconds
-        return state.tensors
+        try:
+            load(state.tensors)
+        except STATE_ERRORS as error:
+            raise unreadable(self.state_folder, error) from error
+        return True
 
     def steps(
         self, stop: threading.Event, tell: TellParts = lambda done, count: None
@@ -189,7 +184,8 @@ class Loop(ABC):
             began = time.perf_counter()
             made = self.backward(between)
             if made is None:
-                self.discard_gradients()
+                for optimizer in self.optimizers:
+                    optimizer.zero_grad()
                 return
             line, is_over = self.update(made, began, stop)
             self.metrics.append(line)
@@ -197,7 +193,7 @@ class Loop(ABC):
             if is_over:
                 return
 
-    def run(self, save_every: float = math.inf, save_minutes: float = SAVE_MINUTES) -> None:
+    def run(self, save_minutes: float, save_every: float = math.inf) -> None:
         """Train to the end with a progress bar.
 
         Saves after every `save_every` steps, `save_minutes` minutes after the last save, and at the
@@ -217,7 +213,8 @@ class Loop(ABC):
 
             for line in self.steps(stop, tell):
                 bar.update(self.progress[0] - bar.n)
-                bar.set_postfix_str(self.words(line))
+                shown = " ".join(f"{name} {line[name]:.6g}" for name in self.shown)
+                bar.set_postfix_str(f"step {self.step} {shown}")
                 is_due = self.seconds - saved_at >= 60 * save_minutes
                 if (is_due or self.step % save_every == 0) and not self.is_done:
                     self.save()
@@ -237,6 +234,8 @@ class Run(Loop):
     digest: that of the weights of `init`, see digest_of_init().
     seconds: training time so far, the same number in all processes.
     """
+
+    shown = "loss", "ntp", "matp", "tokens_per_second"
 
     def __init__(
         self,
@@ -266,31 +265,41 @@ class Run(Loop):
         )
         self.inputs["data"] = self._builder.digest
         self._runner = StepRunner(self._model, recipe, settings, accelerator)
-        self._restore()
+        self.optimizers = self._runner.optimizers
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        own = self._runner.module, self._runner.optimizers
+        self.resume(lambda saved: set_optimizer_state_dict(*own, saved, options=options))
         if self.is_main:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
             if (length := self._builder.row_tokens) < recipe.row_tokens:
                 most = f"--row-tokens allows {recipe.row_tokens}"
                 print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
+        workers = settings.num_workers
+        if workers is None:
+            workers = chosen_workers(accelerator.device)
+        self._feed = batches(self._builder, self.step, workers)
         self._runner.module.train()
         self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
         """Load the model to train: from the saved state, else from `init`, else make a new one."""
         saved, recipe = self.state_folder / "model", self.recipe
-        self._base: Fingerprint | None = None
+        self._base: str | None = None
         if init is not None and is_adapter(init):
             raise TrainingError(f"init: {init} is an adapter: sbd merge makes it a model first")
+        folder, dtype = saved if has_state else init, torch.float32
         if recipe.lora_rank:
             if init is None:
                 rule = "must be 0 for a new model: give --init"
                 raise ArgumentError("lora_rank", rule, recipe.lora_rank)
-            dtype = base_dtype(self._settings.precision, self.accelerator)
-            self._model, self._tokenizer = load_model(init, dtype)
+            folder, dtype = init, base_dtype(self._settings.precision, self.accelerator)
+        if folder is None:
+            self._model, self._tokenizer = new_model(recipe)
         else:
-            folder = saved if has_state else init
-            self._model, self._tokenizer = load_model(folder) if folder else new_model(recipe)
+            source = "init" if folder == init else "state"
+            loaded = read(str(folder), dtype, is_folder=True, argument=source)
+            self._model, self._tokenizer = loaded
         require_tokens(self._tokenizer, "init", needs_mask=True)
         check_output_layer(self._model)
         if not recipe.lora_rank or init is None:
@@ -302,18 +311,6 @@ class Run(Loop):
                 restore_adapter(self._model, saved)
             except STATE_ERRORS as error:
                 raise unreadable(self.state_folder, error) from error
-
-    def steps(
-        self, stop: threading.Event, tell: TellParts = lambda done, count: None
-    ) -> Iterator[Any]:
-        """Train to the end, yielding the metrics of each step; see Loop.steps()."""
-        require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
-        workers = self._settings.num_workers
-        if workers is None:
-            workers = chosen_workers(self.accelerator.device)
-        self._feed = batches(self._builder, self.step, workers)
-        self._durations: list[float] = []
-        yield from super().steps(stop, tell)
 
     def backward(self, between: BetweenParts) -> tuple[Loss, Batch, float] | None:
         """Compute the gradients of the next step.
@@ -328,79 +325,17 @@ class Run(Loop):
         loss = self._runner.backward(batch, between)
         return None if loss is None else (loss, batch, waited)
 
-    def discard_gradients(self) -> None:
-        """Discard the gradients."""
-        self._runner.discard_gradients()
-
     def update(
         self, made: tuple[Loss, Batch, float], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
-        """Update the weights; return the step's metrics, and whether any process wishes to stop."""
+        """Update the weights; return the step's metrics, and whether any process wishes to stop.
+
+        Raises TrainingError if the loss is not finite.
+        """
+        loss, batch, waited = made
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
         self.step += 1
-        line, is_over = self._measured(*made, rate, began, stop)
-        if not math.isfinite(line["loss"]):
-            raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
-        self._durations.append(time.perf_counter() - began)
-        # Raises as soon as the minutes turn out to be too few for the warm-up.
-        is_known = len(self._durations) == STEPS_BEFORE_ESTIMATE
-        if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
-            least = min(self._durations)
-            require_enough_minutes(self.recipe, self.step, self.seconds, least)
-        return line, is_over
-
-    def words(self, line: Mapping[str, Any]) -> str:
-        """Format the metrics of a step for the progress bar."""
-        return (
-            f"step {self.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "
-            f"matp {line['matp']:.3f} {line['tokens_per_second']:.0f} tok/s"
-        )
-
-    def save(self) -> None:
-        """Write the state, then the model or adapter. All processes must call this method."""
-        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-        weights, optimizers = get_state_dict(
-            self._runner.module, self._runner.optimizers, options=options
-        )
-        if self.accelerator.is_main_process:
-            model = self._trained(weights)
-            state = State(self.step, self.seconds, self.metrics, optimizers)
-            write_state(self.state_folder, state, self.recipe, self.inputs, model, self._tokenizer)
-            made, later = self.recipe, self.metrics[self.recipe.warmup_steps :]
-            falling = sum(line["learning_rate"] < made.learning_rate for line in later)
-            if not self.is_done or made.minutes:  # the steps that were made
-                made = replace(made, steps=self.step or 1, decay_steps=falling)
-            export(model, self._tokenizer, made, self.out)
-        self.accelerator.wait_for_everyone()
-
-    def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
-        """Make the object to save: the whole model with `weights`, or its adapter if it has one.
-
-        weights: state dict of the whole model, gathered from all processes.
-        """
-        own = {name.removeprefix("model."): weight for name, weight in weights.items()}
-        if self._base is not None:
-            return TrainedAdapter(self._model, own, self._base, self.recipe)
-        whole = type(self._model)(self._model.config)
-        whole.load_state_dict(own)
-        whole.generation_config = self._model.generation_config
-        return whole
-
-    def _measured(
-        self,
-        loss: Loss,
-        batch: Batch,
-        waited: float,
-        rate: float,
-        began: float,
-        stop: threading.Event,
-    ) -> tuple[dict[str, float], bool]:
-        """Return the metrics of a step over all processes, and whether any process wishes to stop.
-
-        waited: seconds that this process waited for the batch. rate: learning rate.
-        began: time.perf_counter() at the start of the step.
-        """
         num_tokens = float((batch.packed.layout.document >= 0).sum())
         losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
@@ -414,7 +349,33 @@ class Run(Loop):
             "data_wait_ratio": means[4] / means[5],
             "seconds": self.seconds,
         }
+        if not math.isfinite(line["loss"]):
+            raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
         return line, means[7] > 0
+
+    def save(self) -> None:
+        """Write the state, then the model or adapter. All processes must call this method."""
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        weights, optimizers = get_state_dict(
+            self._runner.module, list(self.optimizers), options=options
+        )
+        if self.accelerator.is_main_process:
+            own: dict[str, Any] = {n.removeprefix("model."): each for n, each in weights.items()}
+            model: PreTrainedModel | TrainedAdapter
+            if self._base is not None:
+                model = TrainedAdapter(self._model, own, self._base, self.recipe)
+            else:
+                model = type(self._model)(self._model.config)
+                model.load_state_dict(own)
+                model.generation_config = self._model.generation_config
+            state = State(self.step, self.seconds, self.metrics, optimizers)
+            write_state(self.state_folder, state, self.recipe, self.inputs, model, self._tokenizer)
+            made, later = self.recipe, self.metrics[self.recipe.warmup_steps :]
+            falling = sum(line["learning_rate"] < made.learning_rate for line in later)
+            if not self.is_done or made.minutes:  # the steps that were made
+                made = replace(made, steps=self.step or 1, decay_steps=falling)
+            export(model, self._tokenizer, made, self.out)
+        self.accelerator.wait_for_everyone()
 
     def _mean(self, values: list[float]) -> list[float]:
         """The mean of each value over all processes."""
@@ -422,66 +383,37 @@ class Run(Loop):
         total: Tensor = self.accelerator.reduce(own, "sum")
         return (total / self.accelerator.num_processes).tolist()
 
-    def _restore(self) -> None:
-        optimizers = self.resumed_tensors()
-        if optimizers is None:
-            return
-        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-        try:
-            set_optimizer_state_dict(
-                self._runner.module, self._runner.optimizers, optimizers, options=options
-            )
-        except STATE_ERRORS as error:
-            raise unreadable(self.state_folder, error) from error
-
 
 DEFAULT_SETTINGS = RunSettings()
 
 
 def train(
-    recipe: Recipe,
-    init: Path | None,
-    out: Path,
-    *,
-    save_every: int = SAVE_EVERY,
-    save_minutes: float = SAVE_MINUTES,
-    settings: RunSettings = DEFAULT_SETTINGS,
+    recipe: Recipe, init: Path | None, out: Path, settings: RunSettings = DEFAULT_SETTINGS
 ) -> None:
     """Train as `recipe` says, or resume from the state beside `out`; write the model folder `out`.
 
     init: model folder to begin from; None for a new model. A resumed run needs the same `init`.
-    save_every, save_minutes: number of steps and of minutes after which the run saves.
-    settings: settings for speed and memory.
 
     Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for a bad
-    argument or an `out` that training did not write, TrainingError if training cannot go on.
+    argument or an `out` that training did not write, ModelError for an `init` that cannot be read,
+    TrainingError if training cannot go on.
     """
-    require_integer("save_every", save_every, 1)
-    require_number("save_minutes", save_minutes, 0)
     # autocast() lowers the precision, whatever accelerate is configured to do.
     accelerator = Accelerator(mixed_precision="no")
     if recipe.adapter_rank:
         rule = "must be 0: sbd train-adapter trains a block adapter"
         raise ArgumentError("adapter_rank", rule, recipe.adapter_rank)
-    if accelerator.num_processes > 1:
-        atexit.register(_leave_group)
-    settings.require(recipe, accelerator.device)
-    _require_apart(init, out)
+    if accelerator.num_processes > 1:  # the group's threads must end before the interpreter does
+        atexit.register(
+            lambda: distributed.is_initialized() and distributed.destroy_process_group()
+        )
+    require_possible(settings, recipe, accelerator.device)
+    if init is not None:
+        start, replaced = init.resolve(), (out.resolve(), state_folder(out).resolve())
+        if not {start, *start.parents}.isdisjoint(replaced):
+            rule = "must be another folder than init, which it replaces"
+            raise ArgumentError("out", rule, str(out))
     digest = digest_of_init(init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
-        Run(recipe, init, out, settings, accelerator, digest).run(save_every, save_minutes)
-
-
-def _require_apart(init: Path | None, out: Path) -> None:
-    """Raise ArgumentError if writing `out` would replace `init`."""
-    if init is None:
-        return
-    start, end, state = init.resolve(), out.resolve(), state_folder(out).resolve()
-    if end in (start, *start.parents) or state in (start, *start.parents):
-        raise ArgumentError("out", "must be another folder than init, which it replaces", str(out))
-
-
-def _leave_group() -> None:
-    """Destroy the process group, whose threads must end before the interpreter does."""
-    if distributed.is_initialized():
-        distributed.destroy_process_group()
+        run = Run(recipe, init, out, settings, accelerator, digest)
+        run.run(settings.save_minutes, settings.save_every)

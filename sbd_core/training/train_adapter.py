@@ -26,18 +26,12 @@ from sbd_core.models.block_adapter import (
     read_block_adapter,
     write_block_adapter,
 )
-from sbd_core.models.hf_model import Fingerprint
+from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
-from sbd_core.training.checkpoint import (
-    STATE_ERRORS,
-    State,
-    keep_others,
-    unreadable,
-    write_state,
-)
+from sbd_core.training.checkpoint import State, keep_others, write_state
 from sbd_core.training.data import (
     NO_LIMITS,
     ModelLimits,
@@ -132,15 +126,15 @@ def read_base(
     device: device to load the weights on, in bf16 if the device is fast at bf16, else in fp32.
     Raises ModelError for an unusable model, ArgumentError for a family without block adapters.
     """
-    place = chosen_device(device)
-    dtype = torch.bfloat16 if has_bf16(place) else torch.float32
+    target = chosen_device(device)
+    dtype = torch.bfloat16 if has_bf16(target) else torch.float32
     path, is_folder = located(source, "base")
     model, tokenizer = read(path, dtype, is_folder=is_folder, argument="base")
     name_here = Path(path).name
     if not has_known_shape(model):
         rule = "must be of a family that decodes with a block adapter: Llama, Mistral, Qwen"
         raise ArgumentError("base", rule, name_here)
-    digest = Fingerprint.of(model).values
+    digest = digest_of_weights(model)
     mask = choose_mask_token(model, tokenizer)
     give_mask_token(model, tokenizer, mask)
     model.requires_grad_(requires_grad=False)
@@ -155,7 +149,7 @@ def read_base(
         repetition_penalty=DEFAULT_PENALTY if penalty is None else float(penalty),
         trained={},
     )
-    return Base(model.to(place).eval(), tokenizer, name_here, info)
+    return Base(model.to(target).eval(), tokenizer, name_here, info)
 
 
 def recipe_changes(
@@ -185,7 +179,7 @@ class AdapterRun(Loop):
     masked_tokens: number of masked tokens trained on so far.
     """
 
-    title = "train-adapter"
+    title, shown = "train-adapter", ("nats", "masked_per_second")
 
     def __init__(
         self,
@@ -212,17 +206,13 @@ class AdapterRun(Loop):
             base.model, base.info, recipe.sampler_width, generator, is_compiled=is_compiled
         )
         self._num_columns = recipe.row_tokens if is_compiled else 0
-        self._before: dict[str, Any] = {}
+        self._before: Mapping[str, Any] = {}
         first = None if init is None else read_block_adapter(init)
         if first is not None:
             if first.info.base_digest != base.info.base_digest:
                 raise ArgumentError("init", f"must be an adapter of {base.name}", str(init))
             self.base.set(first.tensors())
-            names = "steps", "masked_tokens", "minutes", "curve"
-            trained = first.info.trained
-            self._before = {"curve": []} | {
-                name: trained[name] for name in names if name in trained
-            }
+            self._before = first.info.trained
         self.inputs = {
             "base": base.info.base_digest,
             "data": digest_of([*texts, *held_out]),
@@ -230,16 +220,17 @@ class AdapterRun(Loop):
         }
         self._values = self.base.adapter.tensors()
         self._average = {name: value.detach().clone() for name, value in self._values.items()}
-        self._optimizer = torch.optim.AdamW(
+        optimizer = torch.optim.AdamW(
             self._values.values(),
             lr=recipe.learning_rate,
             betas=(0.9, 0.98),
             weight_decay=0.0,
             fused=base.model.device.type == "cuda",
         )
+        self.optimizers = [optimizer]
         self.masked_tokens = 0
         recover(self.state_folder)
-        if not self._restore() and first is not None:
+        if not self.resume(self._load) and first is not None:
             # By the held-out texts of this run: the adapter may have been measured on others.
             start = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
             self.metrics.append({**start, "measured": self.measure()})
@@ -267,10 +258,6 @@ class AdapterRun(Loop):
         loss.total.backward()
         return loss, size
 
-    def discard_gradients(self) -> None:
-        """Discard the gradients of the step."""
-        self._optimizer.zero_grad()
-
     def update(
         self, made: tuple[StepLoss, int], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
@@ -278,8 +265,14 @@ class AdapterRun(Loop):
         loss, size = made
         rate = learning_rate(self.recipe, self.step, self.seconds)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self.recipe.max_gradient_norm)
-        update_weights([self._optimizer], norm, rate, self.step)
-        self._follow()
+        update_weights(self.optimizers, norm, rate, self.step)
+        decay = self.recipe.average_decay
+        if not self._before:
+            # Faster while there is little to average; an adapter to begin from is an average.
+            decay = min(decay, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            values = list(self._values.values())
+            torch._foreach_lerp_(list(self._average.values()), values, 1 - decay)
         self.step += 1
         self.masked_tokens += loss.num_masked
         line: dict[str, Any] = {
@@ -298,19 +291,6 @@ class AdapterRun(Loop):
             print(json.dumps(line), file=sys.stderr)
             self._measured_at = self.seconds
         return line, stop.is_set()
-
-    def words(self, line: Mapping[str, Any]) -> str:
-        """The metrics of a step as text for the progress bar. line: the metrics."""
-        speed = f"{line['masked_per_second']:.0f} masked/s"
-        return f"step {self.step} nats {line['nats']:.2f} {speed}"
-
-    @torch.no_grad()
-    def _follow(self) -> None:
-        decay = self.recipe.average_decay
-        if not self._before:
-            # Faster while there is little to average; an adapter to begin from is an average.
-            decay = min(decay, (1 + self.step) / (10 + self.step))
-        torch._foreach_lerp_(list(self._average.values()), list(self._values.values()), 1 - decay)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
@@ -337,7 +317,7 @@ class AdapterRun(Loop):
         tensors = {
             "values": {name: value.detach() for name, value in self._values.items()},
             "average": self._average,
-            "optimizer": self._optimizer.state_dict(),
+            "optimizer": self.optimizers[0].state_dict(),
             "masked_tokens": self.masked_tokens,
         }
         state = State(self.step, self.seconds, self.metrics, tensors)
@@ -365,17 +345,10 @@ class AdapterRun(Loop):
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
         return sums | {"minutes": round(sums["minutes"], 1)}
 
-    def _restore(self) -> bool:
-        """Resume the saved state; return whether there is one."""
-        tensors = self.resumed_tensors()
-        if tensors is None:
-            return False
-        try:
-            self.base.set(tensors["values"])
-            self._optimizer.load_state_dict(tensors["optimizer"])
-            for name, value in tensors["average"].items():
-                self._average[name].copy_(value)
-            self.masked_tokens = tensors["masked_tokens"]
-        except STATE_ERRORS as error:
-            raise unreadable(self.state_folder, error) from error
-        return True
+    def _load(self, tensors: Any) -> None:
+        """Take the tensors of a saved state."""
+        self.base.set(tensors["values"])
+        self.optimizers[0].load_state_dict(tensors["optimizer"])
+        for name, value in tensors["average"].items():
+            self._average[name].copy_(value)
+        self.masked_tokens = tensors["masked_tokens"]

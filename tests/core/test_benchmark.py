@@ -52,15 +52,11 @@ def test_every_method_has_a_row_of_every_task(trained, capsys, tmp_path, monkeyp
             assert cell["ratio"]["median"] > 0
             exact = name.startswith(("ntp", "verify", GENERATE))
             assert not exact or cell["num_equal_to_baseline"] == cell["num_prompts"] == 1
-        assert 0 <= of_method["num_right"] <= 6
     assert found["rows"][GENERATE]["mean_ratio"] == 1
     assert found["rows"]["ntp"]["tokens_per_forward"] == 1
-    assert found["rows"]["ntp"]["rows_per_forward"] == 1
-    assert found["rows"]["verify, k=8"]["rows_per_forward"] > 1
     assert found["runs_on"] == "ONNX Runtime, float32"
-    # The file has few digits of a forward pass this short.
-    assert Calibrated.read(file).slowdown(16, 64) == pytest.approx(
-        found["forwards"]["64"]["16"]["slowdown"], rel=0.02
+    assert Calibrated.read(file).seconds[64][16] == pytest.approx(
+        found["forwards"]["64"]["16"]["milliseconds"] / 1000
     )
 
 
@@ -73,7 +69,6 @@ def test_every_forward_pass_is_counted(trained) -> None:
     assert look_up.num_forwards <= 12
     answer = by_engine(model, 12)["ntp"](prompt)
     assert (answer.token_ids, answer.num_forwards) == (plain.token_ids, plain.num_forwards)
-    assert answer.num_rows == 12 - 1, "the prompt's are left out"
 
 
 def test_a_model_without_training_is_timed_by_ntp_alone(tiny_folders) -> None:
@@ -81,7 +76,7 @@ def test_a_model_without_training_is_timed_by_ntp_alone(tiny_folders) -> None:
 
 
 def timed(num_tokens: int, seconds: float, num_forwards: int, *, is_equal: bool = True) -> Timed:
-    return Timed(Answer((7,) * num_tokens, num_forwards), seconds, is_equal, is_right=is_equal)
+    return Timed(Answer((7,) * num_tokens, num_forwards), seconds, is_equal)
 
 
 def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() -> None:
@@ -91,8 +86,7 @@ def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() 
     assert found["families"]["math"]["ratio"] == {"median": 4.0, "low": 3.0, "high": 4.0}
     assert found["tokens_per_second"] == 20.0
     assert found["tokens_per_forward"] == 2.5
-    assert found["num_equal_to_baseline"] == found["num_right"] == 2
-    assert found["rows_per_forward"] is None
+    assert found["num_equal_to_baseline"] == 2
 
 
 def test_no_method_always_follows_the_same_one(trained) -> None:
@@ -105,10 +99,10 @@ def test_no_method_always_follows_the_same_one(trained) -> None:
 
         return answer
 
-    examples = held_out("math", 6, 0)
+    examples = held_out("math", 12, 0)
     methods = {name: method(name) for name in "abc"}
-    found = time_methods(methods, loaded(trained), examples, 2)
-    assert [len(each) for each in found.values()] == [6, 6, 6]
+    found = time_methods(methods, loaded(trained), examples)
+    assert [len(each) for each in found.values()] == [12, 12, 12]
     orders = ["".join(asked[at : at + 3]) for at in range(3, len(asked), 3)]
     assert {"".join(sorted(order)) for order in orders} == {"abc"}
     assert len(orders) == 12

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.cost import ModelShape
+from sbd_core.cost import ModelShape, forward_cost
 from sbd_core.errors import ArgumentError
 from sbd_core.roofline import (
     DEVICES,
@@ -98,15 +98,6 @@ def test_times_are_those_that_the_browser_computes_too(case) -> None:
     assert shape.num_weights == case["num_weights"]
 
 
-def test_measured_times_are_those_that_the_browser_reads_too() -> None:
-    rows = CASES["times"].items()
-    times = Calibrated({int(kv): {int(n): s for n, s in row.items()} for kv, row in rows})
-    for case in CASES["timed"]:
-        assert times.pass_seconds(case["block"], case["cache"]) == pytest.approx(case["seconds"])
-        gain = times.speedup(case["block"], case["tokens"], case["cache"])
-        assert gain == pytest.approx(case["speedup"])
-
-
 @pytest.mark.parametrize("case", CASES["configs"])
 def test_configs_are_read_as_the_browser_reads_them_too(case) -> None:
     if "shape" in case:
@@ -129,50 +120,19 @@ def test_a_shape_is_read_from_a_config() -> None:
         LayerShape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))  # no number of heads
 
 
-TIMES = {64: {1: 1.0, 2: 1.5, 8: 3.0}, 192: {1: 2.0, 2: 2.5, 8: 7.0}}
-
-
-def test_calibrated_times_are_those_measured_and_linear_between() -> None:
-    found = Calibrated(TIMES)
-    assert found.pass_seconds(2, 64) == 1.5
-    assert found.pass_seconds(5, 64) == pytest.approx(2.25)
-    assert found.pass_seconds(8, 96) == pytest.approx(4.0)
-    assert found.slowdown(8, 192) == pytest.approx(3.5)
-    by_hand = 4 * 1.0 / (3.0 + (2 - 1) * 2.0)
-    assert found.speedup(4, 2.0, 64) == pytest.approx(by_hand)
-
-
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda: Calibrated({}), "seconds"),
-        (lambda: Calibrated({64: {2: 1.0}}), "seconds"),
-        (lambda: Calibrated({64: {1: 1.0}, 128: {1: 1.0, 2: 2.0}}), "seconds"),
-        (lambda: Calibrated({64: {1: 0.0}}), "seconds"),
-        (lambda: Calibrated(TIMES).slowdown(9, 64), "block_size"),
-        (lambda: Calibrated(TIMES).slowdown(2, 63), "kv_length"),
-        (lambda: Calibrated(TIMES).speedup(8, 2.0, 64), "block_size"),
-        (lambda: Calibrated(TIMES).speedup(4, 0, 64), "nfe_speedup"),
-    ],
-)
-def test_nothing_is_calibrated_beyond_what_was_measured(call, named) -> None:
-    with pytest.raises(ArgumentError, match=f"^{named}: "):
-        call()
-
-
-def test_the_command_shows_the_calibrated_row_of_a_bench_file(capsys, tmp_path) -> None:
-    rows = {kv: {n: {"milliseconds": t} for n, t in row.items()} for kv, row in TIMES.items()}
+def test_the_best_rates_of_a_bench_file_make_a_device(tmp_path) -> None:
+    """Of a pass after 10 cached tokens and of a faster one after 20, by hand."""
+    rows = {10: {1: {"milliseconds": 2000}}, 20: {4: {"milliseconds": 1000}}}
     file = tmp_path / "bench.json"
     file.write_text(json.dumps({"forwards": rows}))
-    words = ["roofline", "--block-size", "4", "--kv-length", "64", "--nfe-speedup", "2", "--json"]
-    assert main([*words, "--measured", str(file)]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert found["calibrated"] == {"slowdown": 2.0, "speedup": 0.8}
-    assert main([*words, "--measured", str(tmp_path / "none.json")]) == 2
-    assert main([*words, "--device", "abacus"]) == 2
-    errors = capsys.readouterr().err.splitlines()
-    assert errors[0].startswith("error: measured: ")
-    assert errors[1].startswith("error: device: ")
+    shape = ModelShape.from_json(CASES["passes"][0]["shape"])
+    device = Calibrated.read(file).best_device(shape, "here")
+    wide, narrow = (forward_cost(shape, n, 0, [(0, k)], k) for n, k in ((20, 4), (10, 1)))
+    assert device.linear_flops == device.attention_flops == wide.flops
+    assert device.bandwidth == max(wide.bytes_read, narrow.bytes_read / 2)
+    file.write_text("{}")
+    with pytest.raises(ArgumentError, match=r"^measured: "):
+        Calibrated.read(file)
 
 
 def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders, tmp_path) -> None:
@@ -193,3 +153,5 @@ def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders, tmp_path) 
     folder.mkdir()
     (folder / "config.json").write_text('{"model_type": "t5", "is_encoder_decoder": true}')
     assert main([*words, str(folder)]) == 2
+    assert main(["roofline", "--device", "abacus"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("error: device: ")

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.errors import ModelError
 from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
@@ -77,18 +77,12 @@ def plain(
     return TransformersBackend(model, GatedLinears.of(model, adapter))
 
 
-def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
-    """Return a model's fused PyTorch backend, which is built if the model uses another backend.
+def prepare_for_many_texts(model: HuggingFaceModel) -> None:
+    """Give a float32 model its fused PyTorch backend, several times as fast for many texts at once.
 
-    Unlike choose(), this also fuses a model on a CPU in bf16 or fp16, where the fused forward pass
-    rounds differently from transformers. Raises ArgumentError for a model that is not Llama-shaped.
+    Other models, and those that are not Llama-shaped, keep their backend.
     """
-    backend = model.backend
-    if isinstance(backend, CudaGraphBackend):
-        backend = backend.fused
-    if isinstance(backend, FusedLlamaBackend):
-        return backend
-    if not has_known_shape(model.model):
-        rule = "must be of a family that the fused forward pass takes: Llama, Mistral, Qwen"
-        raise ArgumentError("model", rule, model.name)
-    return FusedLlamaBackend(model.model, model.adapter)
+    backend = model.backend.fused if isinstance(model.backend, CudaGraphBackend) else model.backend
+    if model.dtype == "float32" and has_known_shape(model.model):
+        is_fused = isinstance(backend, FusedLlamaBackend)
+        model.backend = backend if is_fused else FusedLlamaBackend(model.model, model.adapter)

@@ -18,7 +18,6 @@ from sbd_core.cli.decoding_flags import pins
 from sbd_core.cli.generate import _new_texts
 from sbd_core.errors import ArgumentError
 from sbd_core.models.hf_model import byte_of_character, token_text
-from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.core.cli.commands import last_line
 
 ROOT = Path(__file__).parents[3]
@@ -152,10 +151,6 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["evaluate", "--limit", HUGE], "limit: must be a whole number >= 1 and <= 1000000"),
         (["evaluate", "--split", "dev"], "split"),
         (["evaluate", "--baseline", "a"], "baseline"),
-        (["evaluate", "--compare", "/no/such/folder"], "compare"),
-        (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), str(DEFAULT_CHECKPOINT)], "compare"),
-        (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), "--model", "b"], "compare"),
-        (["evaluate", "--compare", "assets", "tests/../assets"], "compare"),
         (["evaluate", "--out", "/no/such/folder/r.json"], "out"),
         (["evaluate", "--out", "assets"], "out"),
     ],
@@ -277,12 +272,6 @@ def test_a_broken_chat_template_is_refused_in_one_line(tiny_folders, tmp_path, c
         assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("file", ["/dev/full", "/dev/zero", ".", "none.json", "x\0"])
-def test_measured_times_are_read_from_a_file_that_ends(file, capsys) -> None:
-    assert main(["roofline", "--measured", file]) == 2
-    assert "must be a results file of bench" in capsys.readouterr().err
-
-
 DEEP = "deep.json"
 """A file nested too deeply; so is the config.json of the folder where the commands run."""
 LINES = [
@@ -297,17 +286,14 @@ LINES = [
     ["generate", "a", "--model", "a" * 10_000],
     ["generate", "a", "--trace", "é\n/x"],
     ["generate", "a", "--pin", "²=1"],
-    ["evaluate", "--compare", "/proc/self/mem"],
     ["evaluate", "--suite", "\x00"],
     ["evaluate", "--data-seed", "0x10"],
     ["evaluate", "--batch-size", HUGE],
     ["generate", "--prompts", "/dev/zero", "--out", "answers.jsonl"],
     ["bench", "--device", "\x00"],
-    ["bench", "--rounds", "nan"],
+    ["bench", "--limit", "nan"],
     *(["roofline", flag, HUGE] for flag in ("--kv-length", "--block-size", "--batch-size")),
     ["roofline", "--nfe-speedup", HUGE],
-    ["roofline", "--measured", DEEP],
-    ["roofline", "--measured", "/proc/self/mem"],
     ["roofline", "--model", "."],
     ["roofline", "--nfe-speedup", "-inf"],
     ["train", "--stage", "sbd", "--recipe", DEEP, "--out", "trained"],

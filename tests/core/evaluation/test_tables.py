@@ -48,24 +48,6 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
 
 
-def test_models_are_compared_on_the_same_masks_and_prompts(capsys, tmp_path) -> None:
-    again = tmp_path / "again"
-    copytree(DEFAULT_CHECKPOINT, again)
-    words = ["evaluate", "--suite", "math,json", "--limit", "2", "--max-new-tokens", "4"]
-    assert main([*words, "--compare", str(DEFAULT_CHECKPOINT), str(again), "--json"]) == 0
-    found = last_line(capsys)["models"]
-    assert list(found) == ["sbd-nano", "again"]
-    one, other = found.values()
-    assert one["recipe"] == other["recipe"]
-    assert one["weights_sha256"] == other["weights_sha256"]
-    assert one["masked_loss"] == other["masked_loss"]
-    assert set(one["masked_loss"]) == {"math", "json"}
-    assert {"NTP", "verify"} < set(one["rows"])
-    for row, data in one["rows"].items():
-        counts = [cell["num_forwards"] for cell in data["families"]]
-        assert counts == [cell["num_forwards"] for cell in other["rows"][row]["families"]]
-
-
 def test_a_table_of_a_model_with_other_turns_has_their_perplexity(capsys, tiny_folders, tmp_path):
     words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--table"]
     other = tmp_path / "other"

@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import json
 import os
 import time
 import zipfile
@@ -24,7 +23,6 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models import bases
 from sbd_core.models.bases import (
     GGUF_FILE,
-    INFO_FILE,
     SMOLLM2,
     BaseSource,
     base_folder,
@@ -102,53 +100,18 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(bases.BASES, FAKE.name, FAKE)
 
 
-def flip(file: Path) -> None:
-    """Another byte at the same size."""
-    file.write_bytes(b"W" + file.read_bytes()[1:])
-
-
-def cut(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-1])
-
-
-def empty(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-def junk(file: Path) -> None:
-    file.write_text('{"files": {"model.safetensors": 1}}')
-
-
 @pytest.mark.usefixtures("fake")
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("model.safetensors", cut),
-        ("model.safetensors", flip),
-        ("model.safetensors", empty),
-        ("chat_template.jinja", Path.unlink),
-        ("chat_template.jinja", flip),
-        (GGUF_FILE, cut),
-        (INFO_FILE, empty),
-        (INFO_FILE, junk),
-        (INFO_FILE, Path.unlink),
-    ],
-)
-def test_a_damaged_base_is_no_base_and_fetch_mends_it_and_says_so(name, damage, capsys) -> None:
+def test_a_base_is_fetched_once_and_again_where_its_file_is_gone(capsys) -> None:
     folder = fetch(FAKE)
-    assert require_base(FAKE.name) == folder
-    damage(folder / name)
-    if damage is not flip:  # loading compares sizes, a fetch the digests
-        rule = rf"base fake is damaged \({name}\): sbd fetch brings it"
-        with pytest.raises(ModelError, match=rule):
-            require_base(FAKE.name)
-        assert find_base(FAKE) is None
-    assert main(["fetch", "--base", FAKE.name]) == 0
-    assert "fake is damaged (" in capsys.readouterr().out
     assert require_base(FAKE.name) == folder == find_base(FAKE)
-    assert {file.name for file in folder.iterdir()} == {*FILES, INFO_FILE, GGUF_FILE}
-    assert main(["fetch", "--base", FAKE.name]) == 0
-    assert "is damaged" not in capsys.readouterr().out
+    assert {file.name for file in folder.iterdir()} == {*FILES, GGUF_FILE}
+    (folder / GGUF_FILE).unlink()
+    with pytest.raises(ModelError, match="base fake is not on this machine: sbd fetch brings it"):
+        require_base(FAKE.name)
+    for is_new in (True, False):
+        assert main(["fetch", "--base", FAKE.name]) == 0
+        assert (FAKE.licence in capsys.readouterr().out) == is_new
+        assert find_base(FAKE) == folder
 
 
 def write_gguf(folder: Path) -> None:
@@ -191,8 +154,6 @@ def test_a_base_gives_its_blocks_as_transformers_reads_them() -> None:
         folder, gguf_file=GGUF_FILE, dtype=torch.float32
     )
     model.config.to_json_file(folder / "config.json")
-    files = {file.name: (file.stat().st_size, "") for file in folder.iterdir()}
-    (folder / INFO_FILE).write_text(json.dumps({"files": files}))
     stored = stored_weights(FAKE.name)
     assert {each.kind for each in stored.values()} == {"f32", "q8_0", "q4_1"}
     expected = dict(model.named_parameters())
@@ -324,7 +285,6 @@ def test_the_real_base_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = find_base(SMOLLM2)
     if folder is None:
         pytest.skip("the real base is not fetched")
-    assert (folder / INFO_FILE).is_file()
     model = sbd_core.load(folder)
     config = sbd_core.DecodeConfig(strategy="ntp", max_new_tokens=12)
     trace = sbd_core.generate(model, "What is the capital of France?", config)

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import generate_batch
-from sbd_core.models.backends.choose import fused_backend
+from sbd_core.models.backends.choose import prepare_for_many_texts
 from sbd_core.models.backends.llama import cuda_graph, forward
 from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.solvers import EntropyBound
@@ -180,7 +180,8 @@ def test_the_caches_of_a_batch_are_freed_with_their_graphs(llama, monkeypatch) -
 
 def test_the_weights_behind_graphs_are_fused_once(llama) -> None:
     twin = still(llama, 5)
-    assert fused_backend(twin) is llama.backend
+    prepare_for_many_texts(twin)
+    assert twin.backend is llama.backend
 
 
 def test_a_capture_that_fails_falls_back_with_one_line() -> None:

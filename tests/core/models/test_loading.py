@@ -129,7 +129,6 @@ DAMAGED = {
     },
     "a vocabulary of 200": (told(vocab_size=200), ""),
     "a size that is text": (told(hidden_size="x"), ""),
-    **{f"{count} layers": (told(num_hidden_layers=count), "1 layer") for count in (-1, 0)},
     "3 heads": (told(num_attention_heads=3), ""),
     **{
         f"block sizes {value}": (told(set_block_decoding=value), "set_block_decoding")

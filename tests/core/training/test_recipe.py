@@ -17,7 +17,6 @@ from sbd_core.training.recipe import (
     SHIPPED,
     learning_rate,
     read_recipe,
-    require_enough_minutes,
 )
 from sbd_core.training.train import Run
 from tests.core.training.tiny_training import TINY, all_losses, command, interrupted_at, train
@@ -108,13 +107,11 @@ def test_a_recipe_takes_the_papers_loss_first() -> None:
     assert [ours.at(step).full_mask_ratio for step in (0, 39, 40, 99)] == [0, 0, 0.5, 0.5]
 
 
-def test_an_assistant_takes_the_tokenizer_of_the_model_it_drafts_for(tmp_path) -> None:
-    folder = str(sbd_core.DEFAULT_CHECKPOINT)
-    recipe = read_recipe("ntp", Path("assistant"), {"tokenizer": folder})
+def test_a_new_model_takes_the_tokenizer_of_another(tmp_path) -> None:
+    recipe = replace(TINY, tokenizer=str(sbd_core.DEFAULT_CHECKPOINT))
     model, tokenizer = new_model(recipe)
     assert tokenizer.get_vocab() == sbd_core.load(device="cpu").tokenizer.get_vocab()
     assert model.config.vocab_size == len(tokenizer)
-    assert model.num_parameters() < 0.1 * sbd_core.load(device="cpu").num_parameters
     with pytest.raises(ArgumentError, match="tokenizer: must be a folder"):
         new_model(replace(recipe, tokenizer=str(tmp_path)))
 
@@ -170,12 +167,6 @@ def test_a_stopped_run_goes_on_for_the_time_it_has_left(clock, tmp_path, monkeyp
     train(TIMED, None, tmp_path / "model")
     assert rates(tmp_path / "model") == rates(tmp_path / "whole")
     assert all_losses(tmp_path / "model") == all_losses(tmp_path / "whole")
-
-
-def test_too_few_minutes_for_warm_up_and_fall_are_an_error_that_names_enough() -> None:
-    with pytest.raises(ArgumentError, match=r"minutes: must be at least 2\.5 here, for 60 steps"):
-        require_enough_minutes(replace(TIMED, warmup_steps=60), 0, 0.0, 1.5)
-    require_enough_minutes(replace(TIMED, warmup_steps=24), 0, 0.0, 1.5)
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "soon"])

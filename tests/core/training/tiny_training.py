@@ -20,9 +20,9 @@ from sbd_core.training.batches import (
     pack,
 )
 from sbd_core.training.checkpoint import state_folder
-from sbd_core.training.recipe import Recipe
-from sbd_core.training.step import Loss, LossModule, RunSettings, training_loss
-from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES, Run
+from sbd_core.training.recipe import Recipe, RunSettings
+from sbd_core.training.step import Loss, LossModule, training_loss
+from sbd_core.training.train import Run
 from sbd_core.training.train import train as train_as_set
 
 TINY = Recipe(
@@ -44,19 +44,9 @@ TINY = Recipe(
 )
 
 
-def train(
-    recipe: Recipe,
-    init: Path | None,
-    out: Path,
-    *,
-    save_every: int = SAVE_EVERY,
-    save_minutes: float = SAVE_MINUTES,
-    **settings: Any,
-) -> None:
+def train(recipe: Recipe, init: Path | None, out: Path, **settings: Any) -> None:
     """train() in fp32: the same numbers on every machine, whatever is quick there."""
-    chosen = RunSettings(**{"precision": "fp32", **settings})
-    saving = {"save_every": save_every, "save_minutes": save_minutes}
-    train_as_set(recipe, init, out, settings=chosen, **saving)
+    train_as_set(recipe, init, out, RunSettings(**{"precision": "fp32", **settings}))
 
 
 def weights(out: Path) -> dict[str, torch.Tensor]:
