@@ -66,10 +66,7 @@ def card_html() -> str:
 
 
 def gallery_json(name: str) -> str:
-    """A recorded run of the gallery, and the settings with which to repeat it, as JSON.
-
-    Raises ArgumentError if there is no such run.
-    """
+    """A recorded run of the gallery, and the settings with which to repeat it, as JSON."""
     traces = examples.gallery_traces(name)
     about = next(item.sentence for item in examples.gallery() if item.name == name)
     lines = replay(RUN_ID, traces, about=about)
