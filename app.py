@@ -107,10 +107,9 @@ def load_while_serving(models: "Models") -> Exception | None:
     As loading slows the page down, the function first waits until a visitor's page has opened or
     a visitor needs the model, but at most SECONDS_FOR_FIRST_VISITOR.
     """
-    lazy = models.first.lazy
-    lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
-    lazy.load()
-    return lazy.failure
+    models.first.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
+    models.first.load()
+    return models.first.failure
 
 
 def main() -> int:
@@ -142,9 +141,8 @@ def main() -> int:
         )
         print(f"* Running on local URL:  {server.serve(page, flags.host, port)}", flush=True)
         failure = load_while_serving(models)
-        for offer in models:
-            if offer.is_here:
-                offer.export(is_public=flags.public)
+        for model in models:
+            model.export(is_public=flags.public)
         if failure is not None:
             print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
         page.get_blocks().block_thread()

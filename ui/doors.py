@@ -12,10 +12,11 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
@@ -224,73 +225,24 @@ class Sender:
             self.num_waiting -= 1
 
 
-class Behind(Protocol):
-    """What the doors lead to: the page's own answers, and Gradio's queue of events."""
-
-    def file(self, path: str) -> Callable[[Scope], Response] | None:
-        """Make a function that answers with the file at a path below the page; None for none."""
-
-    def answer(self, path: str) -> Callable[[Any], Any] | None:
-        """The function behind POST `path`, from JSON to JSON; None for none."""
-
-    def event(self, name: object) -> tuple[int, int] | None:
-        """Number and count of values of the event with a name or number; None for none."""
-
-    def is_event(self, session: str) -> bool:
-        """Whether a session, or an event called by name, has messages to read."""
-
-    async def drop(self, session: str) -> None:
-        """Drop an event whose stream nobody has opened, and its messages."""
-
-    def forget(self) -> None:
-        """Forget the values that Gradio keeps of events that were sent."""
-
-
-class Readers:
-    """The sessions and events whose streams are open now."""
-
-    def __init__(self) -> None:
-        self._open: Counter[str] = Counter()
-        self._awaited: dict[str, bool] = {}
-
-    def wait_for(self, session: str) -> None:
-        """Begin to watch whether the stream of a session or an event is opened."""
-        self._awaited[session] = self.is_read(session)
-
-    def was_read(self, session: str) -> bool:
-        """Whether the stream was open at any time since wait_for()."""
-        return self._awaited.get(session, True)
-
-    def forget(self, session: str) -> None:
-        """End what wait_for() began."""
-        self._awaited.pop(session, None)
-
-    def is_read(self, session: str) -> bool:
-        """Whether somebody reads the messages of a session, or of an event called by name."""
-        return self._open[session] > 0
-
-    def change(self, session: str, by: int) -> None:
-        """Count a stream that was opened (1) or closed (-1)."""
-        self._open[session] += by
-        if by > 0 and session in self._awaited:
-            self._awaited[session] = True
-        if self._open[session] <= 0:
-            del self._open[session]
-
-
 API = "/gradio_api"
 TRACE_EVENT = "trace_to_html"
 """The only event whose values may be large."""
 COMPUTED = {"/config", f"{API}/info"}
+STARTUP = f"{API}/startup-events"
+"""Gradio asks itself for it when it starts."""
 SMALL_POSTS = {f"{API}/cancel", f"{API}/reset"}
+JOIN, MESSAGES = f"{API}/queue/join", f"{API}/queue/data"
 CALL = re.compile(rf"{API}/call/([a-z_]{{1,32}})")
-READ = re.compile(rf"{API}/call/[a-z_]{{1,32}}/([^/]+)")
-HEARTBEAT = re.compile(rf"{API}/heartbeat/([^/]+)")
+STREAM = re.compile(rf"{API}/(call/[a-z_]{{1,32}}|heartbeat)/([^/]+)")
 
 
 class Doors:
     """The ASGI application in front of Gradio's.
 
+    app: answers what is let through. server: the gradio.Server, whose queue of events is watched.
+    file: makes the answer with the file at a path below the page; None for none.
+    answers: the functions behind other paths of POST, from JSON to JSON.
     trusted: networks of the proxies whose X-Forwarded-For is believed.
     is_local: whether to refuse requests whose Host or Origin does not name this machine.
     root_path: path below which a proxy shows the page, without a slash at its end.
@@ -299,19 +251,22 @@ class Doors:
     def __init__(
         self,
         app: App,
-        behind: Behind,
+        server: Any,
         *,
+        file: Callable[[str, Scope], Response | None],
+        answers: Mapping[str, Callable[[Any], Any]],
         trusted: Networks = (),
         is_local: bool = False,
         root_path: str = "",
     ) -> None:
-        self._app, self._behind = app, behind
+        self._app, self._server, self._file, self._answers = app, server, file, answers
         self._trusted, self._is_local, self._root_path = trusted, is_local, root_path
         self._num_bytes = 0  # of all large bodies held now
         self._has_warned = False
         self._senders: dict[str, Sender] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.readers = Readers()
+        self._readers: Counter[str] = Counter()  # open streams of each session or event
+        self._opened: dict[str, asyncio.Event] = {}  # set once somebody reads what was joined
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it with a sentence."""
@@ -334,53 +289,26 @@ class Doors:
             await answer(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path, method = self._path(scope), scope["method"]
         sender = self._sender(scope)
         await sender.requests.take()
-        if method in ("GET", "HEAD"):
-            # A page and its files may have any query, which Gradio must not read.
-            query, scope = scope["query_string"], {**scope, "path": path, "query_string": b""}
-            file = self._behind.file(path)
-            if file is not None:
-                await file(scope)(scope, receive, send)
-            elif path in COMPUTED and method == "GET":
-                await sender.in_turn(lambda: self._app(scope, receive, send))
-            elif path == f"{API}/startup-events" and is_loopback(scope["client"][0]):
-                await self._app(scope, receive, send)
-            elif method == "GET" and (session := _session_of(path, query)) is not None:
-                await self._stream(sender, session, {**scope, "query_string": query}, receive, send)
-            else:
-                raise Refusal(404, NOT_FOUND)
-            return
-        answer = self._behind.answer(path) if method == "POST" else None
-        called = CALL.fullmatch(path)
-        is_event = called is not None or path == f"{API}/queue/join"
-        if method != "POST" or not (answer or is_event or path in SMALL_POSTS):
+        # A page and its files may have any query, which Gradio must not read.
+        query = scope["query_string"]
+        scope = {**scope, "path": self._path(scope), "query_string": b""}
+        path, method = scope["path"], scope["method"]
+        is_event = path == JOIN or CALL.fullmatch(path)
+        if method in ("GET", "HEAD") and (file := self._file(path, scope)) is not None:
+            await file(scope, receive, send)
+        elif method == "GET" and path in COMPUTED:
+            await sender.in_turn(lambda: self._app(scope, receive, send))
+        elif method == "GET" and path == STARTUP and is_loopback(scope["client"][0]):
+            await self._app(scope, receive, send)
+        elif method == "GET" and (path == MESSAGES or STREAM.fullmatch(path)):
+            await self._stream(sender, {**scope, "query_string": query}, receive, send)
+        elif method == "POST" and (is_event or path in SMALL_POSTS or path in self._answers):
+            await sender.events.take()
+            await self._post(sender, scope, receive, send)
+        else:
             raise Refusal(404, NOT_FOUND)
-        await sender.events.take()
-        most = SMALL_BODY if path in SMALL_POSTS else MAX_BODY
-        held = bytearray()
-        try:
-            await self._read(scope, receive, held, sender, most)
-            body = await run_in_threadpool(_parsed, bytes(held))
-            if answer is not None:
-                await sender.in_turn(lambda: _answered(answer, body)(scope, receive, send))
-                return
-            if path in SMALL_POSTS:
-                body = _checked_ids(body, ("session_hash", "event_id"))
-            else:
-                body = self._checked_event(called[1] if called else None, body, len(held))
-            scope = {**scope, "path": path, "query_string": b"", "headers": _as_json(scope)}
-            replayed = _replayed(json.dumps(body).encode(), receive)
-            if is_event:
-                await self._join(sender, body.get("session_hash"), scope, replayed, send)
-            else:
-                await self._app(scope, replayed, send)
-        finally:
-            self._behind.forget()
-            if len(held) > SMALL_BODY:
-                self._num_bytes -= len(held)
-                sender.num_bytes -= len(held)
 
     def _path(self, scope: Scope) -> str:
         """The path below the page's root, which proxies may or may not have removed."""
@@ -389,25 +317,56 @@ class Doors:
             path = path[len(self._root_path) :]
         return path or "/"
 
-    def _checked_event(self, name: str | None, body: Any, size: int) -> dict[str, Any]:
-        """Check the body of an event and drop what Gradio does not need. Raises Refusal.
+    async def _post(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        most = SMALL_BODY if path in SMALL_POSTS else MAX_BODY
+        async with self._body(receive, sender, most) as held:
+            body = await run_in_threadpool(_parsed, bytes(held))
+            if path in self._answers:
 
-        name: of an event that is called by name; None for one that joins a session.
-        """
-        if not isinstance(body, dict):
-            raise Refusal(422, "An event must be an object.")
-        found = self._behind.event(body.get("fn_index") if name is None else name)
+                async def answer() -> None:
+                    made = await run_in_threadpool(self._answers[path], body)
+                    await JSONResponse(made)(scope, receive, send)
+
+                await sender.in_turn(answer)
+                return
+            if path in SMALL_POSTS:
+                body = _checked_ids(body, "session_hash", "event_id")
+            else:
+                body = self._checked_event(path, body, len(held))
+            handed_on = {**scope, "headers": _as_json(scope)}
+            replayed = _replayed(json.dumps(body).encode(), receive)
+            try:
+                if path in SMALL_POSTS:
+                    await self._app(handed_on, replayed, send)
+                else:
+                    await self._join(sender, body.get("session_hash"), handed_on, replayed, send)
+            finally:
+                self._forget()
+
+    def _checked_event(self, path: str, body: Any, size: int) -> dict[str, Any]:
+        """Check the body of an event and drop what Gradio does not need. Raises Refusal."""
+        called = CALL.fullmatch(path)
+        body = body if isinstance(body, dict) else {}
+        found = self.event(called[1] if called else body.get("fn_index"))
         if found is None:
             raise Refusal(404, NOT_FOUND)
         number, count = found
         data = body.get("data")
         if not isinstance(data, list) or len(data) != count:
             raise Refusal(422, f"This event takes a list of {count} values as its data.")
-        if size > SMALL_BODY and self._behind.event(TRACE_EVENT) != found:
+        if size > SMALL_BODY and self.event(TRACE_EVENT) != found:
             raise Refusal(413, TOO_LARGE)
-        if name is not None:
+        if called:
             return {"data": data}
-        return {"data": data, "fn_index": number, **_checked_ids(body, ("session_hash",))}
+        return {"data": data, **_checked_ids(body, "session_hash"), "fn_index": number}
+
+    def event(self, name: object) -> tuple[int, int] | None:
+        """Number and count of values of Gradio's event with a name or number; None for none."""
+        for number, function in self._server.get_blocks().fns.items():
+            if name == (number if type(name) is int else function.api_name):
+                return number, len(function.inputs)
+        return None
 
     async def _join(
         self, sender: Sender, session: str | None, scope: Scope, receive: Receive, send: Send
@@ -421,6 +380,18 @@ class Doors:
             said.extend(message.get("body", b""))
             await send(message)
 
+        async def watch(known: str) -> None:
+            opened = self._opened.setdefault(known, asyncio.Event())
+            try:
+                if not self.is_read(known):
+                    await asyncio.wait_for(opened.wait(), SECONDS_UNREAD)
+            except asyncio.TimeoutError:
+                if not self.is_read(known):
+                    await self._drop(known)
+            finally:
+                sender.num_unread -= 1
+                self._opened.pop(known, None)
+
         sender.num_unread += 1
         try:
             await self._app(scope, receive, listen)
@@ -428,41 +399,48 @@ class Doors:
         except BaseException:
             sender.num_unread -= 1
             raise
-
-        self.readers.wait_for(known)
-
-        async def watch() -> None:
-            until = time.monotonic() + SECONDS_UNREAD
-            while not (was_read := self.readers.was_read(known)) and time.monotonic() < until:
-                await asyncio.sleep(0.05)
-            sender.num_unread -= 1
-            self.readers.forget(known)
-            if not was_read:
-                await self._behind.drop(known)
-
-        task = asyncio.create_task(watch())
+        task = asyncio.create_task(watch(known))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _stream(
-        self, sender: Sender, session: str, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """Let a visitor read the messages of a session or an event."""
-        is_heartbeat = HEARTBEAT.fullmatch(scope["path"]) is not None
-        if not is_heartbeat and not self._behind.is_event(session):
+    async def _stream(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a visitor read the messages of a session or an event, or send signs of life."""
+        found = STREAM.fullmatch(scope["path"])
+        kind, session = found.groups() if found else ("", _session_of(scope["query_string"]))
+        is_event = kind != "heartbeat"
+        messages = self._server.get_blocks()._queue.pending_messages_per_session
+        if not ID.fullmatch(session) or (is_event and session not in messages):
             raise Refusal(404, NO_EVENT)
         if sender.num_streams >= MAX_STREAMS:
             raise Refusal(429, TOO_MANY)
         sender.num_streams += 1
-        self.readers.change(session, 0 if is_heartbeat else 1)
+        if is_event:
+            self._readers[session] += 1
+            self._opened.get(session, asyncio.Event()).set()
         try:
             await self._app(scope, receive, send)
         finally:
             sender.num_streams -= 1
-            self.readers.change(session, 0 if is_heartbeat else -1)
-            if READ.fullmatch(scope["path"]):  # nobody reads an event twice
-                await self._behind.drop(session)
-            self._behind.forget()
+            self._readers -= Counter([session] * is_event)
+            if kind.startswith("call/"):  # nobody reads an event twice
+                await self._drop(session)
+            self._forget()
+
+    def is_read(self, session: str) -> bool:
+        """Whether somebody reads the messages of a session, or of an event called by name."""
+        return self._readers[session] > 0
+
+    async def _drop(self, session: str) -> None:
+        """Drop the events of a session that nobody reads, or an event, and its messages."""
+        queue = self._server.get_blocks()._queue
+        await queue.clean_events(session_hash=session)
+        queue.pending_messages_per_session.pop(session, None)
+        queue.pending_event_ids_session.pop(session, None)
+
+    def _forget(self) -> None:
+        """Forget the values that Gradio keeps of events that were sent."""
+        for state in list(self._server.state_holder.session_data.values()):
+            state.config_values.clear()
 
     def _sender(self, scope: Scope) -> Sender:
         """The Sender of the address that sent a request."""
@@ -487,39 +465,38 @@ class Doors:
             )
         return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
 
-    async def _read(
-        self, scope: Scope, receive: Receive, held: bytearray, sender: Sender, most: int
-    ) -> None:
-        """Read a body of at most `most` bytes into `held`. Raises Refusal."""
+    @asynccontextmanager
+    async def _body(self, receive: Receive, sender: Sender, most: int) -> AsyncIterator[bytearray]:
+        """Read a body of at most `most` bytes, and hold it in a `with` block. Raises Refusal."""
+        held = bytearray()
         try:
-            await asyncio.wait_for(
-                self._read_parts(scope, receive, held, sender, most), SECONDS_FOR_BODY
-            )
-        except asyncio.TimeoutError:
-            raise Refusal(408, TOO_SLOW) from None
+            try:
+                reading = self._read(receive, held, sender, most)
+                await asyncio.wait_for(reading, SECONDS_FOR_BODY)
+            except asyncio.TimeoutError:
+                raise Refusal(408, TOO_SLOW) from None
+            yield held
+        finally:
+            self._num_bytes -= _if_large(len(held))
+            sender.num_bytes -= _if_large(len(held))
 
-    async def _read_parts(
-        self, scope: Scope, receive: Receive, held: bytearray, sender: Sender, most: int
-    ) -> None:
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        is_too_large = not announced.isdigit() or int(announced[:20]) > most
-        refusal = Refusal(413, TOO_LARGE) if is_too_large else None
+    async def _read(self, receive: Receive, held: bytearray, sender: Sender, most: int) -> None:
+        """Read a whole body, of which `held` takes what is let in. Raises Refusal."""
+        refusal: Refusal | None = None
         num_bytes, is_more = 0, True
         while is_more and num_bytes <= MAX_DISCARDED:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Refusal(400, "The request was cut off.")
-            part = message.get("body", b"")
-            is_more = message.get("more_body", False)
+            part, is_more = message.get("body", b""), message.get("more_body", False)
             num_bytes += len(part)
-            if refusal is None and num_bytes > most:
-                refusal = Refusal(413, TOO_LARGE)
-            before, size = len(held), len(held) + len(part)
-            more = size - before * (before > SMALL_BODY) if size > SMALL_BODY else 0
-            if refusal is None and sender.num_bytes + more > MAX_BODIES_EACH:
-                refusal = Refusal(429, TOO_MANY)
-            if refusal is None and self._num_bytes + more > MAX_BODIES:
-                refusal = Refusal(503, BUSY)
+            more = _if_large(len(held) + len(part)) - _if_large(len(held))
+            if num_bytes > most:
+                refusal = refusal or Refusal(413, TOO_LARGE)
+            elif sender.num_bytes + more > MAX_BODIES_EACH:
+                refusal = refusal or Refusal(429, TOO_MANY)
+            elif self._num_bytes + more > MAX_BODIES:
+                refusal = refusal or Refusal(503, BUSY)
             if refusal is None:
                 held += part
                 self._num_bytes += more
@@ -528,16 +505,14 @@ class Doors:
             raise refusal
 
 
-def _session_of(path: str, query: bytes) -> str | None:
-    """Id of the session or event whose messages are asked for; None at another door."""
-    found = READ.fullmatch(path) or HEARTBEAT.fullmatch(path)
-    if found is None and path != f"{API}/queue/data":
-        return None
-    named = parse_qs(query.decode("latin1")).get("session_hash", [])
-    session = found[1] if found else named[0] if len(named) == 1 else ""
-    if not ID.fullmatch(session):
-        raise Refusal(404, NO_EVENT)
-    return session
+def _if_large(num_bytes: int) -> int:
+    """The bytes of a body if they count, else 0."""
+    return num_bytes if num_bytes > SMALL_BODY else 0
+
+
+def _session_of(query: bytes) -> str:
+    """The session that a query names; no id if it names none or several."""
+    return ",".join(parse_qs(query.decode("latin1")).get("session_hash", []))
 
 
 def _parsed(body: bytes) -> Any:
@@ -550,7 +525,7 @@ def _parsed(body: bytes) -> Any:
     return found
 
 
-def _checked_ids(body: Any, names: Iterable[str]) -> dict[str, Any]:
+def _checked_ids(body: Any, *names: str) -> dict[str, Any]:
     """The ids and the number of a function in a body. Raises Refusal if they are not such."""
     body = body if isinstance(body, dict) else {}
     checked = {name: body.get(name) for name in names}
@@ -558,16 +533,6 @@ def _checked_ids(body: Any, names: Iterable[str]) -> dict[str, Any]:
         raise Refusal(422, f"{' and '.join(names)} must be ids of at most 64 letters and digits.")
     number = body.get("fn_index")
     return {**checked, "fn_index": number if type(number) is int and abs(number) < 1000 else 0}
-
-
-def _answered(answer: Callable[[Any], Any], body: Any) -> App:
-    """The ASGI application that answers with what `answer` makes of a body, in a thread."""
-
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        response = JSONResponse(await run_in_threadpool(answer, body))
-        await response(scope, receive, send)
-
-    return serve
 
 
 def _is_own(scope: Scope) -> bool:

@@ -4,21 +4,17 @@ A run has one trace for each of its lanes, the decodes that the page plays side 
 """
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.files import ASSETS
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from ui.decode.form import lane_name
-
-logger = logging.getLogger(__name__)
 
 BUNDLED_MODEL = DEFAULT_CHECKPOINT.name
 PRESETS = "presets.json"
@@ -99,50 +95,31 @@ def by_strategy(traces: Sequence[Trace]) -> dict[str, Trace]:
 
 @cache
 def opening_traces(model: str = "") -> dict[str, Trace]:
-    """Read a model's opening run as {lane: trace}, main lane first; {} if missing or damaged."""
-    return by_strategy(_known(OPENINGS.get(model, "opening")))
+    """Read a model's opening run as {lane: trace}, main lane first."""
+    return by_strategy(recorded(OPENINGS.get(model, "opening")))
 
 
 @cache
 def compared_traces(model: str = "") -> dict[str, Trace]:
-    """Read the Compare view's first run, as {lane: trace}; {} if the run is missing or damaged.
+    """Read the Compare view's first run, as {lane: trace}.
 
     SmolLM2 gets its opening run: its adapter was not trained for the paper's solver (Eq. 8).
     """
     if model == REAL_MODEL:
         return dict(reversed(opening_traces(model).items()))
-    return {lane_name(trace.config): trace for trace in _known("race")}
-
-
-def _known(name: str) -> list[Trace]:
-    try:
-        return recorded(name)
-    except (OSError, TraceError) as error:
-        logger.warning("no %s: %s", name, error)
-        return []
+    return {lane_name(trace.config): trace for trace in recorded("race")}
 
 
 @cache
 def gallery() -> tuple[Recording, ...]:
-    """Read the gallery's entries in the order of the page; () if the index cannot be read."""
-    try:
-        rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
-        return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        logger.warning("no gallery: %s", error)
-        return ()
+    """Read the gallery's entries in the order of the page."""
+    rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
+    return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
 
 
-def gallery_traces(name: object) -> dict[str, Trace]:
-    """Read a run of the gallery as {lane: trace}. Raises ArgumentError if it cannot be read."""
-    if not any(item.name == name for item in gallery()):
-        raise ArgumentError("The recorded run", "must be one of the gallery", name)
-    try:
-        return by_strategy(recorded(f"gallery/{name}"))
-    except (OSError, TraceError) as error:
-        logger.warning("no recorded run: %s", error)
-        rule = "is missing or damaged here; press Decode to run its prompt"
-        raise ArgumentError("The recorded run", rule, None) from error
+def gallery_traces(name: str) -> dict[str, Trace]:
+    """Read a run of the gallery as {lane: trace}. name: see Recording."""
+    return by_strategy(recorded(f"gallery/{name}"))
 
 
 LEARN_INDEX = TRACES / "learn" / "index.json"
@@ -179,27 +156,18 @@ class LearnRuns:
 
 @cache
 def learn_runs() -> LearnRuns:
-    """Read the runs of the Learn view. Raises TraceError if a file is missing or damaged."""
-    try:
-        text = LEARN_INDEX.read_text(encoding="utf-8")
-        choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
-        checked, plain = recorded("learn/verify")
-        runs = {
-            "first": gallery_traces(HOME_RUN),
-            **{
-                name: by_strategy(recorded(f"learn/{name}"))
-                for name in ("text", "guess", "sudoku", "stale", "untrained")
-            },
-            "verify": by_strategy([checked]),
-            "verify-ntp": by_strategy([plain]),
-        }
-        for size, trace in zip(BLOCKS, recorded("learn/blocks"), strict=True):
-            runs[f"block-{size}"] = by_strategy([trace])
-        for number, trace in enumerate(recorded("learn/edges")):
-            runs[f"edge-{number}"] = by_strategy([trace])
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        rule = "are missing or damaged; python -m scripts.record writes them"
-        raise TraceError(f"The recorded runs of the scenes {rule}") from error
+    """Read the runs of the Learn view."""
+    text = LEARN_INDEX.read_text(encoding="utf-8")
+    choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
+    runs = {"first": gallery_traces(HOME_RUN)}
+    for name in ("text", "guess", "sudoku", "stale", "untrained"):
+        runs[name] = by_strategy(recorded(f"learn/{name}"))
+    single = {
+        **dict(zip(("verify", "verify-ntp"), recorded("learn/verify"), strict=True)),
+        **{f"block-{n}": run for n, run in zip(BLOCKS, recorded("learn/blocks"), strict=True)},
+        **{f"edge-{number}": run for number, run in enumerate(recorded("learn/edges"))},
+    }
+    runs |= {name: by_strategy([trace]) for name, trace in single.items()}
     return LearnRuns(runs, choices)
 
 
@@ -212,21 +180,12 @@ def checked_examples() -> tuple[Example, ...]:
         for prompt, case in zip(preset.prompts, preset.cases, strict=False)
     ]
     of_gallery = [
-        Example(item.task, trace.prompt, "", item.case)
+        Example(item.task, recorded(f"gallery/{item.name}")[0].prompt, "", item.case)
         for item in gallery()
-        for trace in (_known(f"gallery/{item.name}")[:1] if item.case else [])
+        if item.case
     ]
-    return (*of_presets, *of_gallery, *_learn_story())
-
-
-def _learn_story() -> tuple[Example, ...]:
-    """The story of the Learn view as an example; () if its recorded runs are missing or damaged."""
-    try:
-        lesson = learn_runs()
-    except TraceError:
-        return ()
-    prompt = lesson.runs["edge-0"]["sbd"].prompt
-    return (Example("story", prompt, "", lesson.choices.story_case),)
+    told, case = learn_runs().runs["edge-0"]["sbd"], learn_runs().choices.story_case
+    return (*of_presets, *of_gallery, Example("story", told.prompt, "", case))
 
 
 @cache

@@ -6,7 +6,7 @@ The page opens before its first model is loaded. This module needs neither Gradi
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent import futures
 from importlib import import_module
 from pathlib import Path
@@ -36,24 +36,21 @@ FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s'\"/]+/)+")
 
 _loading = threading.Lock()
 """One model is loaded at a time, as two threads that import transformers at once fail."""
-
-
-def import_loading() -> None:
-    """Wait until no thread loads a model, then import the module that loads models."""
-    with _loading:
-        import_module("sbd_core.models.loading")
+_exporting = threading.Lock()
 
 
 class LazyModel:
-    """A model that is loaded when it is first needed; its properties are known before that.
+    """A model of a page, loaded when it is first needed; its properties are known before that.
 
+    name: the model's name in the form, in links and in traces.
     can_draft: whether the model has a mask token.
     block_range: smallest and largest trained block size; None if untrained or unknown.
     folder: the model's folder; None for a model of the hub.
     is_trained: whether the model was trained to decode blocks.
     has_adapter: whether the model is a base model with a block adapter.
     source: the folder or hub id by which the model was asked for.
-    has_begun: whether loading has begun. failure: the error that loading raised, else None.
+    failure: the error that loading raised, else None.
+    title, about, base, presets: see offered().
     """
 
     def __init__(
@@ -75,12 +72,30 @@ class LazyModel:
         self.is_trained = is_trained
         self.has_adapter = has_adapter
         self.source = source or name
-        self.has_begun = False
         self.failure: Exception | None = None
         self._load = load
-        self._lock = threading.Lock()
+        self._has_begun = self._is_exporting = False
         self._future: futures.Future[SetBlockModel] = futures.Future()
-        self._wanted = threading.Event()
+        self._wanted, self._retrying = threading.Event(), threading.Lock()
+        self.offered()
+
+    def offered(
+        self,
+        title: str = "",
+        about: str = "",
+        *,
+        base: BaseSource | None = None,
+        presets: str = "presets.json",
+    ) -> "LazyModel":
+        """Set how a page offers the model; return it.
+
+        title, about: the model's name for visitors, and a few words about it.
+        base: the base model that the model needs and that may be missing; None if it needs none.
+        presets: name of the file in assets/ with prompts for the model.
+        """
+        self.title = title or self.name
+        self.about, self.base, self.presets = about, base, presets
+        return self
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel", source: str = "") -> "LazyModel":
@@ -98,23 +113,21 @@ class LazyModel:
             has_adapter=getattr(model, "adapter", None) is not None,
             source=source,
         )
-        here.has_begun = True
         here._future.set_result(model)
         return here
 
     def begin(self) -> None:
         """Start to load the model in a background thread, unless loading has begun."""
-        if not self.has_begun:
+        if not (self._has_begun or self.is_done):
+            self._has_begun = True
             threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
 
     def load(self) -> None:
-        """Load the model in this thread, or wait for the thread that is loading it."""
-        with self._lock:
-            had_begun, self.has_begun = self.has_begun, True
-        if had_begun:
-            self.wait_until_done()
-            return
+        """Load the model in this thread, unless another has loaded it by the time it may."""
+        self._has_begun = True
         with _loading:
+            if self.is_done:
+                return
             try:
                 self._future.set_result(self._load())
             except Exception as error:
@@ -147,27 +160,72 @@ class LazyModel:
         """Whether the model was loaded without an error."""
         return self.is_done and self._future.exception() is None
 
-    def wait(self, seconds: float) -> bool:
-        """Say that the model is needed, wait `seconds` at most, return whether loading is over."""
+    def wait(self, seconds: float | None = None) -> None:
+        """Say that the model is needed; wait, at most `seconds`, until loading is over."""
         self._wanted.set()
-        return bool(futures.wait([self._future], seconds).done)
-
-    def wait_until_done(self) -> None:
-        """Say that the model is needed, and wait until it is loaded or has failed to load."""
-        self._wanted.set()
-        futures.wait([self._future])
+        futures.wait([self._future], seconds)
 
     def result(self) -> SetBlockModel:
         """Wait for the loaded model and return it. Raises ModelError if it could not be loaded."""
         self._wanted.set()
         return self._future.result()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the model can be loaded without a download."""
+        return self.base is None or self.is_loaded or find_base(self.base) is not None
+
+    @property
+    def absence(self) -> str:
+        """A sentence that tells visitors what to do about a missing base; "" if it is here."""
+        if self.is_here or self.base is None:
+            return ""
+        is_damaged = base_folder(self.base).exists()
+        state = "is damaged on this machine" if is_damaged else "is not on this machine"
+        return f"{self.title} {state}; the command “sbd fetch” brings it, and the page then has it."
+
+    def wanted(self) -> "LazyModel":
+        """Load the model in the background; return it. Raises ModelError if its base is missing."""
+        if self.absence:
+            raise ModelError(self.absence)
+        with self._retrying:
+            if self.failure is not None and self.base is not None:  # its base may have come since
+                self._future, self.failure, self._has_begun = futures.Future(), None, False
+        self.begin()
+        return self
+
+    def export(self, *, is_public: bool) -> WebFolder | None:
+        """The export with which browsers decode; None if there is none yet, or if none is allowed.
+
+        On a public page, browsers may decode with bundled models only. A missing export is made in
+        a background thread once the model is loaded.
+        """
+        folder = self.folder
+        if folder is None or not self.is_trained or not self.is_here:
+            return None
+        if is_public and bundled_folder(folder.name) != folder:
+            return None
+        found = find_export(folder)
+        if found is None and self.is_loaded and not self._is_exporting:
+            self._is_exporting = True
+            threading.Thread(target=_export, args=(folder,), name="export", daemon=True).start()
+        return found
+
+
+def _export(folder: Path) -> None:
+    with _loading:
+        import_module("sbd_core.models.loading")
+    with _exporting:
+        try:
+            keep_export(folder)
+        except (SetBlockDecodingError, OSError) as error:
+            logger.info("no browser decodes with %s: %s", folder.name, error)
+
 
 EXPORTS = "models/"
 """Path, below the page, of the files with which browsers decode."""
 
 _served: dict[str, WebFolder] = {}
-_exporting = threading.Lock()
 
 
 def serve_export(export: WebFolder) -> str:
@@ -193,135 +251,35 @@ BUNDLED = {
 """Title of each model that ships with this package, and a few words about it."""
 
 
-class Offer:
-    """A model that a page offers, which may need a base model that is not on this machine.
-
-    name: the model's name in the form, in links and in traces.
-    title, about: the model's name for visitors, and a few words about it.
-    make: makes the LazyModel; called again when the model must be loaded anew.
-    base: the base model that the model needs; None if it needs none.
-    presets: name of the file in assets/ with prompts for the model.
-    """
-
-    def __init__(
-        self,
-        make: Callable[[], LazyModel],
-        title: str = "",
-        about: str = "",
-        *,
-        base: BaseSource | None = None,
-        presets: str = "presets.json",
-    ) -> None:
-        self._make = make
-        self.lazy = make()
-        self.name = self.lazy.name
-        self.title = title or self.name
-        self.about = about
-        self.base = base
-        self.presets = presets
-        self._is_exporting = False
-
-    @property
-    def is_chat(self) -> bool:
-        """Whether the model takes any prompt, and a system message; nano takes neither."""
-        return self.name != DEFAULT_CHECKPOINT.name
-
-    def folder_for_browsers(self, *, is_public: bool) -> Path | None:
-        """The model's folder if visitors' browsers may decode with the model, else None.
-
-        On a public page, browsers may decode with bundled models only.
-        """
-        model = self.lazy
-        is_bundled = model.folder is not None and bundled_folder(model.folder.name) == model.folder
-        return model.folder if model.is_trained and (is_bundled or not is_public) else None
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the model can be loaded without a download."""
-        return self.base is None or self.lazy.is_loaded or find_base(self.base) is not None
-
-    @property
-    def absence(self) -> str:
-        """A sentence that tells visitors what to do about a missing base; "" if it is here."""
-        if self.is_here or self.base is None:
-            return ""
-        is_damaged = base_folder(self.base).exists()
-        state = "is damaged on this machine" if is_damaged else "is not on this machine"
-        return f"{self.title} {state}; the command “sbd fetch” brings it, and the page then has it."
-
-    def wanted(self) -> LazyModel:
-        """Load the model in the background; return it. Raises ModelError if its base is missing."""
-        if self.absence:
-            raise ModelError(self.absence)
-        if self.lazy.failure is not None and self.base is not None:  # its base may have come since
-            self.lazy = self._make()
-        self.lazy.begin()
-        return self.lazy
-
-    def export(self, *, is_public: bool) -> WebFolder | None:
-        """The export with which browsers decode; None if there is none yet, or if none is allowed.
-
-        A missing export is made in a background thread once the model is loaded.
-        """
-        folder = self.folder_for_browsers(is_public=is_public)
-        found = None if folder is None or not self.is_here else find_export(folder)
-        if found is None and folder is not None and self.lazy.is_loaded and not self._is_exporting:
-            self._is_exporting = True
-            threading.Thread(target=_export, args=(folder,), name="export", daemon=True).start()
-        return found
-
-
-def _export(folder: Path) -> None:
-    with _exporting:
-        import_loading()
-        try:
-            keep_export(folder)
-        except (SetBlockDecodingError, OSError) as error:
-            logger.info("no browser decodes with %s: %s", folder.name, error)
-
-
 class Models:
-    """The models of a page, by name. first: the Offer of the model with which the page opens."""
+    """The models of a page, by name. first: the model with which the page opens."""
 
-    def __init__(self, offers: Sequence[Offer], first: Offer | None = None) -> None:
-        self._offers = {offer.name: offer for offer in offers}
-        self.first = first or offers[0]
+    def __init__(self, models: Sequence[LazyModel], first: LazyModel | None = None) -> None:
+        self._models = {model.name: model for model in models}
+        self.first = first or models[0]
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel | Models") -> "Models":
         """Make Models of one model, which may still be loading; return Models as they are."""
-        if isinstance(model, Models):
-            return model
-        lazy = LazyModel.of(model)
-        return cls([Offer(lambda: lazy)])
+        return model if isinstance(model, Models) else cls([LazyModel.of(model)])
 
-    def __iter__(self) -> Iterator[Offer]:
-        return iter(self._offers.values())
+    def __iter__(self) -> Iterator[LazyModel]:
+        return iter(self._models.values())
 
-    def __len__(self) -> int:
-        return len(self._offers)
-
-    def offer(self, name: object) -> Offer:
-        """Find an Offer; the first for "" or None. Raises ArgumentError for an unknown name."""
+    def named(self, name: object) -> LazyModel:
+        """Find a model; the first for "" or None. Raises ArgumentError for an unknown name."""
         if name is None or name == "":
             return self.first
-        if not isinstance(name, str) or name not in self._offers:
-            raise ArgumentError("model", f"must be one of {', '.join(self._offers)}", name)
-        return self._offers[name]
-
-    def wanted(self, name: object) -> LazyModel:
-        """Load a model in the background; return it. Raises ModelError if its base is missing."""
-        return self.offer(name).wanted()
-
-
-DEVICES_TO_TRUST = ("auto", "cpu")
+        if not isinstance(name, str) or name not in self._models:
+            raise ArgumentError("model", f"must be one of {', '.join(self._models)}", name)
+        return self._models[name]
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     """Return a LazyModel, which is loaded when it is first needed or, in three cases, at once.
 
-    The cases are: the GPU is lent per call, `device` is neither auto nor cpu, or the model's folder
-    does not describe the model. path_or_hub_id: None is the bundled model.
+    The cases are: the GPU is lent per call, `device` is neither auto nor cpu and may not be there,
+    or the model's folder does not describe the model. path_or_hub_id: None is the bundled model.
     Raises SetBlockDecodingError if loading at once fails.
     """
 
@@ -342,7 +300,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         return model
 
     # A model for a GPU that is lent per call must be loaded before the page is served.
-    may_wait = device in DEVICES_TO_TRUST and not on_zero_gpu()
+    may_wait = device in ("auto", "cpu") and not on_zero_gpu()
     info = read_checkpoint_info(path_or_hub_id) if may_wait else None
     if info is None:
         return LazyModel.of(load(), path_or_hub_id or "")
@@ -366,32 +324,32 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     If the GPU is lent per call, the page offers only the model with which it opens. Raises what
     model_of() raises.
     """
-    asked = None
-    if path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None:
-        lazy = model_of(path_or_hub_id, device)
-        asked = Offer(lambda: lazy)
-        if on_zero_gpu():
-            return Models([asked])
-    nano = Offer(lambda: model_of(None, device), *BUNDLED[DEFAULT_CHECKPOINT.name])
-    offers = [nano]
-    if bundled_folder(REAL_MODEL) is not None:
+    is_bundled = path_or_hub_id is None or bundled_folder(path_or_hub_id) is not None
+    models = [] if is_bundled else [model_of(path_or_hub_id, device)]
+    if not on_zero_gpu() or not models:
+        models += bundled_models(device, {model.name for model in models})
+    if path_or_hub_id is None:
+        first = next(model for model in models if model.is_here)
+    elif is_bundled:
+        first = next((model for model in models if model.name == path_or_hub_id), models[-1])
+    else:
+        first = models[0]
+    return Models([first] if on_zero_gpu() else models, first=first)
+
+
+def bundled_models(device: str, without: Collection[str]) -> Iterator[LazyModel]:
+    """The models that ship with this package, but for names `without`; nano is the last."""
+    if bundled_folder(REAL_MODEL) is not None and REAL_MODEL not in without:
         base = base_of(REAL_MODEL)
         try:
             if base is not None and hub_copy(base) is not None:  # downloaded by a Space's build
                 fetch_base(REAL_MODEL)
         except SetBlockDecodingError as error:
             print(f"{error}; the page opens without it")
-        words = BUNDLED[REAL_MODEL]
-        real = Offer(lambda: model_of(REAL_MODEL, device), *words, base=base, presets=REAL_PRESETS)
-        offers.insert(0, real)
-    if asked is not None:
-        others = [offer for offer in offers if offer.name != asked.name]
-        return Models([asked, *others])
-    if path_or_hub_id is None:
-        first = next(offer for offer in offers if offer.is_here)
-    else:
-        first = next((offer for offer in offers if offer.name == path_or_hub_id), nano)
-    return Models([first] if on_zero_gpu() else offers, first=first)
+        real = model_of(REAL_MODEL, device)
+        yield real.offered(*BUNDLED[REAL_MODEL], base=base, presets=REAL_PRESETS)
+    if DEFAULT_CHECKPOINT.name not in without:
+        yield model_of(None, device).offered(*BUNDLED[DEFAULT_CHECKPOINT.name])
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:

@@ -21,7 +21,7 @@ from ui import examples
 from ui.best_settings import Best, best_for
 from ui.decode.form import settings_of
 from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
-from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Models, Offer, serve_export
+from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Models, serve_export
 from ui.views.charts import LIBRARY, LIBRARY_PATH, charts_value
 from ui.views.compare import compare_value
 from ui.views.learn import setting
@@ -66,10 +66,7 @@ def card_html() -> str:
 
 
 def gallery_json(name: str) -> str:
-    """A recorded run of the gallery, and the settings with which to repeat it, as JSON.
-
-    Raises ArgumentError if there is no such run.
-    """
+    """A recorded run of the gallery, and the settings with which to repeat it, as JSON."""
     traces = examples.gallery_traces(name)
     about = next(item.sentence for item in examples.gallery() if item.name == name)
     lines = replay(RUN_ID, traces, about=about)
@@ -130,50 +127,30 @@ def views_of(models: Sequence[dict[str, Any]], code: str) -> dict[str, str]:
     }
 
 
-def model_entry(
-    name: str,
-    best: Best,
-    block_range: tuple[int, int],
-    *,
-    title: str = "",
-    about: str = "",
-    line: str = "",
-    is_done: bool = True,
-    can_draft: bool = True,
-    presets_file: str = PRESETS,
-    export: dict[str, Any] | None = None,
-    absence: str = "",
-    untrained: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    """What the page knows of a model: the type Model of ui/web/models.
+GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
+"""The slider's steps in nats; any other gamma can be typed."""
+DEFAULT_BLOCK_RANGE = (2, 16)
 
-    name, title, about: see Offer. line: a line for the head of the page.
-    is_done: whether the model is loaded or could not be loaded.
-    best: initial settings for a visitor's own prompt, and the reason for them.
+
+def model_entry(
+    name: str, best: Best, block_range: tuple[int, int], presets_file: str, own: dict[str, Any]
+) -> dict[str, Any]:
+    """What the page knows of a model: the type Model of ui/web/models.ts.
+
+    best: initial settings for a visitor's own prompt, and the reason for them. If it warns against
+        the paper's solver, the page offers to switch to nano.
     block_range: smallest and largest block size that the model was trained on.
-    can_draft: whether the model has more than one strategy.
-    export: path and size of the files with which browsers decode; None if there are none.
-    absence: why the server cannot decode with the model; "" if it can.
-    untrained: see words_for(); None for a trained model.
-    If `best` warns against the paper's solver, the page offers to switch to nano.
+    own: the fields that depend on where the model is.
     """
     return {
         "name": name,
-        "title": title or name,
-        "about": about,
-        "line": line,
-        "isDone": is_done,
         "isChat": name != BUNDLED_MODEL,
-        "canDraft": can_draft,
-        "absence": absence,
-        "export": export,
-        "untrained": untrained,
         "presets": presets_of(presets_file),
         "promise": promise(name),
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
         "gammas": list(GAMMAS),
         "blockRange": list(block_range),
-        "isTrained": untrained is None,
+        "isTrained": own["untrained"] is None,
         "paper": best.paper,
         "causalFirst": best.causal_first,
         "other": BUNDLED_MODEL if best.paper else "",
@@ -184,42 +161,32 @@ def model_entry(
             "block_size": best.block_size or block_range[1],
             "repetition_penalty": 0,  # the model's own
         },
+        **own,
     }
 
 
-GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
-"""The slider's steps in nats; any other gamma can be typed."""
-DEFAULT_BLOCK_RANGE = (2, 16)
-
-
-def entry_of_offer(offer: Offer, *, is_public: bool) -> dict[str, Any]:
+def entry_of_offer(model: LazyModel, *, is_public: bool) -> dict[str, Any]:
     """The entry of a model that a server offers, even while the model is loading."""
-    model = offer.lazy
     best = best_for(
         model.name,
         can_draft=model.can_draft,
         is_trained=model.is_trained,
         has_adapter=model.has_adapter,
     )
-    export = offer.export(is_public=is_public)
-    files = None
-    if export is not None:
-        files = {"base": serve_export(export), "bytes": export.manifest["download"]}
+    export = model.export(is_public=is_public)
     source = model.name if is_public else model.source
-    return model_entry(
-        offer.name,
-        best,
-        model.block_range or DEFAULT_BLOCK_RANGE,
-        title=offer.title,
-        about=offer.about,
-        line=title_of(model),
-        is_done=model.is_done,
-        can_draft=model.can_draft,
-        presets_file=offer.presets,
-        export=files,
-        absence=offer.absence,
-        untrained=None if model.is_trained else words_for(model, source),
-    )
+    own = {
+        "title": model.title,
+        "about": model.about,
+        "line": title_of(model),
+        "isDone": model.is_done,
+        "canDraft": model.can_draft,
+        "absence": model.absence,
+        "export": None if export is None else export_entry(export, serve_export(export)),
+        "untrained": None if model.is_trained else words_for(model, source),
+    }
+    block_range = model.block_range or DEFAULT_BLOCK_RANGE
+    return model_entry(model.name, best, block_range, model.presets, own)
 
 
 def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
@@ -227,16 +194,24 @@ def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
     title, about = BUNDLED.get(export.name, (export.name, ""))
     has_adapter = export.manifest["adapter"] is not None
     low, high = export.manifest["config"]["block_range"]
-    return model_entry(
-        export.name,
-        best_for(export.name, can_draft=True, has_adapter=has_adapter),
-        (low, high),
-        title=title,
-        about=about,
-        line=f"{export.name} · in your browser",
-        presets_file=REAL_PRESETS if export.name == REAL_MODEL else PRESETS,
-        export={"base": base, "bytes": export.manifest["download"]},
-    )
+    own = {
+        "title": title,
+        "about": about,
+        "line": f"{export.name} · in your browser",
+        "isDone": True,
+        "canDraft": True,
+        "absence": "",
+        "export": export_entry(export, base),
+        "untrained": None,
+    }
+    best = best_for(export.name, can_draft=True, has_adapter=has_adapter)
+    presets_file = REAL_PRESETS if export.name == REAL_MODEL else PRESETS
+    return model_entry(export.name, best, (low, high), presets_file, own)
+
+
+def export_entry(export: WebFolder, base: str) -> dict[str, Any]:
+    """Path and size of the files with which browsers decode."""
+    return {"base": base, "bytes": export.manifest["download"]}
 
 
 def presets_of(file: str) -> list[dict[str, Any]]:
@@ -260,8 +235,7 @@ def promise(model_name: str) -> str:
 
 def opening_prompt(model: str = "") -> str:
     """The prompt of the model's opening run, without that run's settings."""
-    opened = next(iter(examples.opening_traces(model).values()), None)
-    return opened.prompt if opened else presets()[0].prompts[0]
+    return next(iter(examples.opening_traces(model).values())).prompt
 
 
 def title_of(lazy: LazyModel) -> str:
@@ -301,32 +275,31 @@ TRAIN = (
 )
 
 
+PLAIN = (
+    "is a plain language model: it has no mask token and was not trained for Set Block Decoding, "
+    "so here it writes by next-token prediction, one token a forward pass. "
+)
+UNTRAINED = (
+    "has a mask token, but was not trained for Set Block Decoding. Next-token prediction, chosen "
+    "below, shows what it can do; any other strategy runs too, and writes poorly. "
+)
+
+
 def words_for(model: LazyModel, source: str) -> dict[str, object]:
     """The notice on how to train a model: the model's name, a text, and the commands to type.
 
     source: the model's path or hub id in the commands.
     """
-    named = shlex.quote(source)
-    if not model.can_draft:
-        lines = [f"sbd prepare {named} --out ready", TRAIN.format(folder="ready"), OPEN]
-        words = (
-            "is a plain language model: it has no mask token and was not trained for Set Block "
-            "Decoding, so here it writes by next-token prediction, one token a forward pass. "
-            + RECORDED
-        )
-        return {"name": model.name, "words": words, "lines": lines}
-    is_prepared = model.block_range is not None
-    lines = [] if is_prepared else [f"sbd prepare {named} --out ready"]
-    lines += [TRAIN.format(folder=named if is_prepared else "ready"), OPEN]
-    words = (
-        "has a mask token, but was not trained for Set Block Decoding. Next-token prediction, "
-        "chosen below, shows what it can do; any other strategy runs too, and writes poorly. "
-        + RECORDED
-    )
+    folder, lines = shlex.quote(source), []
+    if not model.can_draft or model.block_range is None:
+        lines.append(f"sbd prepare {folder} --out ready")
+        folder = "ready"
+    lines += [TRAIN.format(folder=folder), OPEN]
+    words = (UNTRAINED if model.can_draft else PLAIN) + RECORDED
     return {"name": model.name, "words": words, "lines": lines}
 
 
 def entries_of_offers(models: Models, *, is_public: bool) -> list[dict[str, Any]]:
     """The entries of the models that a server offers, as they are now; the page's first leads."""
-    offers = sorted(models, key=lambda offer: offer is not models.first)
-    return [entry_of_offer(offer, is_public=is_public) for offer in offers]
+    first_leads = sorted(models, key=lambda model: model is not models.first)
+    return [entry_of_offer(model, is_public=is_public) for model in first_leads]

@@ -7,29 +7,27 @@ Gradio's internals; tests/ui/test_server.py fails when Gradio has changed one.
 
 import gzip
 import hashlib
-import logging
 import mimetypes
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial, wraps
-from inspect import Parameter, Signature, isgeneratorfunction, signature
+from functools import cache, partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import gradio as gr
 from gradio.server import Server
 from starlette.responses import FileResponse, Response
 
-from sbd_core.config import decode_settings
-from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay import replay_html
 from sbd_core.solvers import SOLVER_PARAMETERS
 from ui.decode.fair_queue import MAX_PLACES
-from ui.decode.form import DEFAULTS, Form, lane_forms, message_of
-from ui.decode.session import FAILED_TEXT, Client, Lane, Session, Update, timings, where
+from ui.decode.form import DEFAULTS, SETTINGS, Form, lane_forms, message_of
+from ui.decode.session import Client, Lane, Session, Update, trace_of
 from ui.doors import SECONDS_UNREAD, Doors, Networks, Receive, Scope, Send
 from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
@@ -64,8 +62,6 @@ ENVIRONMENT = {
 }
 """Settings that Gradio and its web server take from the environment alone."""
 NOBODY = "Nobody reads this run; open the stream of its event right after the POST."
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +100,16 @@ class PageServer(Server):
     def __init__(self, session: Session, root_path: str = "", **doors: Any) -> None:
         super().__init__(docs_url=None, redoc_url=None, openapi_url=None)
         self.session = session
-        self.models = session.models
         self.page_root = root_path
-        self.doors = Doors(super().__call__, self, root_path=root_path, **doors)
+        answers = {"/ask/models": self._entries, "/ask/trace": _lines_of_trace}
+        self.doors = Doors(
+            super().__call__, self, file=self.file, answers=answers, root_path=root_path, **doors
+        )
         self._files = page_files()
-        runs = (f"gallery/{item.name}.json" for item in gallery())
-        self._made = {"index.html", CARD_PATH, *runs}
-        self.answers: dict[str, Callable[[Any], Any]] = {
-            "/ask/models": self._entries,
-            "/ask/trace": _asked(lambda sent: {"lines": lines_of_trace(sent.get("text"))}),
+        self._made: dict[str, Callable[[], str]] = {
+            "index.html": self._index,
+            CARD_PATH: card_html,
+            **{f"gallery/{item.name}.json": partial(gallery_json, item.name) for item in gallery()},
         }
         self.held = cache(self._held)
 
@@ -121,112 +118,66 @@ class PageServer(Server):
         scope.setdefault("app", self)
         await self.doors(scope, receive, send)
 
-    def file(self, path: str) -> Callable[[Scope], Response] | None:
-        """Make a function that answers with the file at a path below the page; None for none."""
+    def file(self, path: str, scope: Scope) -> Response | None:
+        """Answer a request with the file at a path below the page; None for none."""
         name = path.removeprefix("/") or "index.html"
-        if name.startswith(EXPORTS):
-            found = exported_file(name)
+        if name.startswith(EXPORTS) and (found := exported_file(name)) is not None:
             headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-            return None if found is None else _large(found, headers)
-        held = self.held(name) if name in self._files or name in self._made else None
-        if held is not None:
-            return held.answer
-        found = self._files.get(name)
-        return None if found is None else _large(found, {"Cache-Control": "no-cache"})
-
-    def _held(self, name: str) -> Held | None:
-        """The file of a known name in memory; None if it is too large or there is none."""
-        if name == "index.html":
-            return Held.of(self._index().encode(), name)
-        if name == CARD_PATH:
-            return Held.of(card_html().encode(), name)
+            return FileResponse(found, headers=headers)
+        if name in self._made or (name in self._files and _is_small(self._files[name])):
+            return self.held(name).answer(scope)
         if name in self._files:
-            is_small = self._files[name].stat().st_size <= MAX_HELD
-            return Held.of(self._files[name].read_bytes(), name) if is_small else None
-        try:
-            run = gallery_json(name.removeprefix("gallery/").removesuffix(".json"))
-        except ArgumentError:
-            return None
-        return Held.of(run.encode(), name)
+            return FileResponse(self._files[name], headers={"Cache-Control": "no-cache"})
+        return None
+
+    def _held(self, name: str) -> Held:
+        """The file of a known name, read or made once."""
+        made = self._made.get(name)
+        return Held.of(self._files[name].read_bytes() if made is None else made().encode(), name)
 
     def _entries(self, sent: Any) -> Any:
         """The entries of all models; the one that a visitor has chosen begins to load."""
         wanted = sent.get("wanted") if isinstance(sent, dict) else None
+        models, limits = self.session.models, self.session.limits
         with suppress(SetBlockDecodingError):
-            self.models.wanted(wanted)
-        return entries_of_offers(self.models, is_public=self.session.limits.is_public)
+            models.named(wanted).wanted()
+        return entries_of_offers(models, is_public=limits.is_public)
 
     def _index(self) -> str:
         """Make the page. What it says of the models may change; it asks for that anew."""
-        is_public = self.session.limits.is_public
         space = os.environ.get("SPACE_ID", "")
         return page_html(
-            entries_of_offers(self.models, is_public=is_public),
+            entries_of_offers(self.session.models, is_public=self.session.limits.is_public),
             {"untrained": ""},
             server={name: defaults_of(call) for name, call in functions(self).items()},
             code=f"https://huggingface.co/spaces/{space}/tree/main" if space else "",
             base=f"{self.page_root}/" if self.page_root else "",
         )
 
-    def answer(self, path: str) -> Callable[[Any], Any] | None:
-        """The function behind POST `path`, from JSON to JSON; None for none."""
-        return self.answers.get(path)
-
-    def event(self, name: object) -> tuple[int, int] | None:
-        """Number and count of values of the event with a name or number; None for none."""
-        for number, function in self.get_blocks().fns.items():
-            if name == (number if type(name) is int else function.api_name):
-                return number, len(function.inputs)
-        return None
-
-    def is_event(self, session: str) -> bool:
-        """Whether a session, or an event called by name, has messages to read."""
-        return session in self.get_blocks()._queue.pending_messages_per_session
-
-    async def drop(self, session: str) -> None:
-        """Drop an event whose stream nobody has opened, and its messages."""
-        queue = self.get_blocks()._queue
-        await queue.clean_events(session_hash=session)
-        queue.pending_messages_per_session.pop(session, None)
-        queue.pending_event_ids_session.pop(session, None)
-
-    def forget(self) -> None:
-        """Forget the values that Gradio keeps of events that were sent."""
-        for state in list(self.state_holder.session_data.values()):
-            state.config_values.clear()
-
     def client(self, request: gr.Request) -> Client:
         """Wait until somebody reads an event, and make the Client that sent it.
 
-        Raises gr.Error if nobody does, as nobody then waits for what would be decoded.
+        Raises SetBlockDecodingError if nobody does, as nobody waits for what would be decoded.
         """
-        session = request.session_hash or ""
+        is_read = partial(self.doors.is_read, request.session_hash or "")
         until = time.monotonic() + SECONDS_UNREAD
-        while not self.doors.readers.is_read(session):
+        while not is_read():
             if time.monotonic() > until:
-                refuse(NOBODY)
+                raise SetBlockDecodingError(NOBODY)
             time.sleep(SECONDS_BETWEEN_READER_LOOKS)
-        is_listening = partial(self.doors.readers.is_read, session)
-        return Client(request.client.host if request.client else "", is_listening)
+        return Client(request.client.host if request.client else "", is_read)
 
 
-def _large(file: Path, headers: dict[str, str]) -> Callable[[Scope], Response]:
-    return lambda scope: FileResponse(file, headers=headers)
+def _is_small(file: Path) -> bool:
+    return file.stat().st_size <= MAX_HELD
 
 
-def _asked(act: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
-    """Wrap `act`, so that it is given a dict and answers {"error": words} if it refuses it."""
-
-    def answer(sent: Any) -> dict[str, Any]:
-        try:
-            return act(sent if isinstance(sent, dict) else {})
-        except SetBlockDecodingError as error:
-            return {"error": message_of(error)}
-        except Exception as error:  # whatever broke, the page must say so
-            logger.error("an answer failed:\n%s", where(error))
-            return {"error": FAILED_TEXT}
-
-    return answer
+def _lines_of_trace(sent: Any) -> dict[str, str]:
+    """The lines of the trace that a visitor brings, or {"error": words}."""
+    try:
+        return {"lines": lines_of_trace(sent.get("text") if isinstance(sent, dict) else None)}
+    except Exception as error:  # whatever broke, the page must say so
+        return {"error": message_of(error)}
 
 
 DECODE = """Decode a prompt and stream the answer so far every few forward passes.
@@ -254,97 +205,106 @@ next-token prediction, shown beside it; may be empty."""
 TIME = """Decode a prompt and time it, in turns with next-token prediction; for the page."""
 
 
-def settings_in_words() -> str:
-    """A line on every setting of a decode that the page has."""
-    items = [item for item in decode_settings() if item["link"]]
-    choices = {item["name"]: f": {', '.join(item['choices'])}" for item in items if item["choices"]}
-    return "\n".join(f"{e['name']}: {e['help']}{choices.get(e['name'], '')}." for e in items)
-
-
+OF_A_LANE = ("strategy", "solver", *SOLVER_PARAMETERS, "max_rows", "pinned")
 KINDS = {"whole": int, "number": float, "choice": str, "pairs": list[list[int]]}
 """Types of the API by the kind of a setting."""
 
 
-def _signature(needed: dict[str, Any], *more: str, without: tuple[str, ...] = ()) -> Signature:
-    """The parameters of a function that decodes: `needed`, settings that the page has, its own.
+def settings_in_words() -> str:
+    """A line on every setting of a decode that the page has."""
+    lines = []
+    for item in SETTINGS:
+        choices = f": {', '.join(item['choices'])}" if item["choices"] else ""
+        lines.append(f"{item['name']}: {item['help']}{choices}.")
+    return "\n".join(lines)
 
-    more: names of texts of the function alone. without: settings of all but this function.
+
+def _signature(
+    needed: dict[str, Any], optional: dict[str, Any], without: tuple[str, ...] = ()
+) -> Signature:
+    """The parameters of a function that decodes: `needed`, settings, and `optional`.
+
+    needed: types by name. optional: defaults by name. without: settings that it does not take.
     """
-    first = {"request": gr.Request, "prompt": str, **needed}
-    settings = [
-        (item["name"], KINDS[item["kind"]], _default(item))
-        for item in decode_settings()
-        if item["link"] and item["name"] not in without
-    ]
-    texts = [(name, str, "") for name in ("model", "system", *more)]
-    flags = [("beside_ntp", bool, False)] * bool(more) + [("traces", bool, True)]
-    kind = Parameter.POSITIONAL_OR_KEYWORD
+    given: dict[str, Any] = {name: (kind, Parameter.empty) for name, kind in needed.items()}
+    for item in SETTINGS:
+        name, kind = item["name"], KINDS[item["kind"]]
+        default = None if item["kind"] == "pairs" else DEFAULTS.get(name, item["default"])
+        if name not in without:
+            given[name] = (kind | None if default is None else kind, default)
+    given |= {name: (type(default), default) for name, default in optional.items()}
     return Signature(
-        [Parameter(name, kind, annotation=type) for name, type in first.items()]
-        + [
-            Parameter(
-                name, kind, annotation=type | None if default is None else type, default=default
-            )
-            for name, type, default in (*settings, *texts, *flags)
+        [
+            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind, default=default)
+            for name, (kind, default) in given.items()
         ],
         return_annotation=Iterator[dict[str, Any]],
     )
 
 
-def _default(item: dict[str, Any]) -> Any:
-    return None if item["kind"] == "pairs" else DEFAULTS.get(item["name"], item["default"])
-
-
-def _of(signature: Signature) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _declared(
+    declaration: Signature, function: Callable[[dict[str, Any]], Iterator[Any]]
+) -> Callable[..., Iterator[Any]]:
     """Give a function of a dict the parameters of a signature; an argument None is left out."""
 
-    def declared(function: Callable[[dict[str, Any]], Iterator[Any]]) -> Callable[..., Any]:
-        def call(*values: Any, **named: Any) -> Iterator[Any]:
-            given = signature.bind(*values, **named)
-            given.apply_defaults()
+    def call(*values: Any, **named: Any) -> Iterator[Any]:
+        given = declaration.bind(*values, **named)
+        given.apply_defaults()
+        with refusals():
             yield from function({k: v for k, v in given.arguments.items() if v is not None})
 
-        call.__signature__ = signature  # type: ignore[attr-defined]
-        call.__annotations__ = {
-            each.name: each.annotation for each in signature.parameters.values()
-        }
-        return call
-
-    return declared
+    call.__signature__ = declaration  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in declaration.parameters.values()}
+    return call
 
 
-DECODE_SIGNATURE = _signature({}, "template", "ask")
-OF_A_LANE = ("strategy", "solver", *SOLVER_PARAMETERS, "max_rows", "pinned")
-COMPARE_SIGNATURE = _signature({"lanes": list[str]}, without=OF_A_LANE)
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn every error in a `with` block into a gr.Error of one sentence, without a traceback."""
+    try:
+        yield
+    except Exception as error:  # whatever broke, the caller is told
+        raise gr.Error(message_of(error), print_exception=False) from None
+
+
+TEXTS = {"model": "", "system": ""}
+DECODE_SIGNATURE = _signature(
+    {"request": gr.Request, "prompt": str},
+    {**TEXTS, "template": "", "ask": "", "beside_ntp": False, "traces": True},
+)
+COMPARE_SIGNATURE = _signature(
+    {"request": gr.Request, "prompt": str, "lanes": list[str]},
+    {**TEXTS, "traces": True},
+    without=OF_A_LANE,
+)
 
 
 def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
     """The functions that the page and programs call, by name."""
     session = server.session
 
-    @_of(DECODE_SIGNATURE)
     def decode(sent: dict[str, Any]) -> Iterator[dict[str, Any]]:
         client, is_compared = server.client(sent["request"]), sent["beside_ntp"] is True
         updates = session.decode(Form.of(sent), client, is_compared=is_compared)
-        yield from streamed(session, updates, with_traces=sent["traces"] is True)
+        yield from streamed(updates, with_traces=sent["traces"] is True)
 
-    @_of(COMPARE_SIGNATURE)
     def compare(sent: dict[str, Any]) -> Iterator[dict[str, Any]]:
         forms = lane_forms(sent["lanes"], Form.of(sent))
         updates = session.compare(forms, server.client(sent["request"]))
-        yield from streamed(session, updates, with_traces=sent["traces"] is True)
+        yield from streamed(updates, with_traces=sent["traces"] is True)
 
     def time_decode(request: gr.Request, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        yield from timings(session, Form.of(settings), server.client(request))
+        with refusals():
+            yield from session.time(Form.of(settings), server.client(request))
 
     def trace_to_html(request: gr.Request, trace: str, ntp_trace: str = "") -> str:
         texts = [trace, ntp_trace] if ntp_trace != "" else [trace]
-        with session.turn(server.client(request)):
+        with refusals(), session.turn(server.client(request)):
             return replay_html(*(read_trace(text) for text in texts))
 
     return {
-        "decode": decode,
-        "compare": compare,
+        "decode": _declared(DECODE_SIGNATURE, decode),
+        "compare": _declared(COMPARE_SIGNATURE, compare),
         "time_decode": time_decode,
         "trace_to_html": trace_to_html,
     }
@@ -357,68 +317,29 @@ def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def streamed(
-    session: Session, updates: Generator[Update, None, None], *, with_traces: bool
+    updates: Generator[Update, None, None], *, with_traces: bool
 ) -> Iterator[dict[str, Any]]:
-    """The values that decode and compare yield. Raises SetBlockDecodingError for an error."""
+    """The values that decode and compare yield."""
     with closing(updates):  # an end of this generator must end the decode at once
         for update in updates:
-            if update.is_error:
-                raise SetBlockDecodingError(update.message)
             main = update.lanes[0] if update.lanes else None
-            is_over = main is not None and not update.is_running
+            ended = () if update.is_running else update.lanes
             yield {
                 "text": main.model.decode(main.token_ids) if main else "",
                 "lines": update.lines,
                 "message": update.message,
                 "num_ahead": update.num_ahead,
                 "is_running": update.is_running,
-                "results": [
-                    result(session, lane, with_trace=with_traces)
-                    for lane in update.lanes
-                    if is_over
-                ],
+                "results": [result(lane, with_trace=with_traces) for lane in ended],
             }
 
 
-def result(session: Session, lane: Lane, *, with_trace: bool) -> dict[str, Any]:
+def result(lane: Lane, *, with_trace: bool) -> dict[str, Any]:
     """The result of a lane, for programs."""
-    trace = session.trace(lane)
+    trace = trace_of(lane)
     names = ("text", "finish", "num_tokens", "num_forwards", "tokens_per_forward", "seconds")
     facts = {name: getattr(trace, name) for name in names}
     return {"lane": lane.name, **facts, "trace": trace.to_json() if with_trace else ""}
-
-
-def refuse(message: str) -> NoReturn:
-    """Raise gr.Error with a message for the caller, without a traceback in the log."""
-    raise gr.Error(message, print_exception=False)
-
-
-def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of the API so that every error in it becomes a gr.Error of one sentence."""
-
-    def refusal_of(error: Exception) -> gr.Error:
-        if isinstance(error, gr.Error):
-            return error
-        if isinstance(error, SetBlockDecodingError):
-            return gr.Error(message_of(error), print_exception=False)
-        logger.error("a function of the API failed:\n%s", where(error))
-        return gr.Error(FAILED_TEXT, print_exception=False)
-
-    @wraps(function)
-    def stream(*values: Any, **named: Any) -> Iterator[Any]:
-        try:
-            yield from function(*values, **named)
-        except Exception as error:
-            raise refusal_of(error) from None
-
-    @wraps(function)
-    def call(*values: Any, **named: Any) -> Any:
-        try:
-            return function(*values, **named)
-        except Exception as error:
-            raise refusal_of(error) from None
-
-    return stream if isgeneratorfunction(function) else call
 
 
 def build(
@@ -446,7 +367,7 @@ def build(
     for name, function in functions(server).items():
         # ui.decode.fair_queue lets everybody wait, so Gradio's queue holds nobody back.
         server.api(
-            refusing(function),
+            function,
             name=name,
             description=words[name],
             concurrency_limit=None,

@@ -25,7 +25,7 @@ from ui import server
 from ui.best_settings import Best, best_for
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL, gallery
-from ui.models import LazyModel, Models, Offer
+from ui.models import LazyModel
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=60_000)  # a busy machine is slow, not wrong
@@ -251,7 +251,7 @@ def hostile_url(serve, tmp_path_factory) -> str:
     row = {"label": HOSTILE[1], "prompts": [HOSTILE_PROMPT, HOSTILE[0]], "family": ""}
     wicked.write_text(json.dumps([row]), encoding="utf-8")
     lazy = LazyModel.of(story_model(HOSTILE * 2, name=HOSTILE[1]))
-    return serve(Models([Offer(lambda: lazy, presets=str(wicked))]))
+    return serve(lazy.offered(presets=str(wicked)))
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from tests.ui.doubles import ANSWER, MASK, story_model
 from ui import examples
 from ui.decode.verdict import verdicts_of
 from ui.examples import BUNDLED_MODEL
-from ui.models import LazyModel, Models, Offer
+from ui.models import LazyModel, Models
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -333,7 +333,7 @@ def compared(story):
 
 def test_each_model_has_the_lanes_that_mean_something_on_it(serve, open_page) -> None:
     nano, real = (story_model(name=name) for name in (BUNDLED_MODEL, REAL_MODEL))
-    offers = [Offer(lambda: LazyModel.of(nano)), Offer(lambda: LazyModel.of(real), title="Real")]
+    offers = [LazyModel.of(nano), LazyModel.of(real).offered("Real")]
     page = open_page(serve(Models(offers)))
     enter(page)
     places = [page.get_by_label(f"Way {place}", exact=True) for place in (1, 2, 3, 4)]

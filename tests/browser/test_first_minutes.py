@@ -120,14 +120,11 @@ def test_a_prompt_typed_over_a_preset_is_not_told_what_the_recorded_run_changed(
     assert story.evaluate("window.said") == []
 
 
-def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(
-    serve, browser, monkeypatch, tmp_path
-):
-    url = serve(story_model())  # a server remembers the runs that it has read
-    monkeypatch.setattr(examples, "TRACES", tmp_path)
+def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(browser, story_url):
     page = browser.new_page(bypass_csp=True)  # not watched: the missing file is on its console
     page.set_default_timeout(60_000)
-    page.goto(f"{url}#watch")
+    page.route("**/gallery/*.json", lambda route: route.fulfill(status=404))
+    page.goto(f"{story_url}#watch")
     page.get_by_role("button", name=re.compile("^JSON")).click()
     expect(page.get_by_role("alert")).to_have_text("This recorded run cannot be reached.")
     assert state(page)["run"] == "opening"

@@ -10,7 +10,6 @@ from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import learn_runs
 from ui.share import lesson_page as export
-from ui.views.learn import plain
 from ui.views.learn import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
@@ -51,6 +50,11 @@ def lesson(browser, lesson_url):
     for context in pages:
         context.close()
     assert wrongs == []
+
+
+def plain(text: str) -> str:
+    """A scene's text without the marks of glossary words."""
+    return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 
 def question(page):

@@ -1,7 +1,6 @@
 """Taking a run home and bringing one: every file is saved by a click and opened again."""
 
 import io
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +9,11 @@ from PIL import Image
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.errors import ArgumentError
 from sbd_core.replay import Replay, replay_html
 from sbd_core.solvers import EntropyBound, LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model
-from ui import examples
 from ui.share.replay_page import main as export_main
 
 pytestmark = pytest.mark.browser
@@ -209,21 +206,6 @@ def test_sixty_passes_make_an_animation_of_at_most_3_mb_while_the_page_answers(o
         seen.add(hash(shown.tobytes()))
     assert durations == [250] * 59 + [3000]
     assert len(seen) == animation.n_frames
-
-
-def test_a_name_that_is_not_in_the_gallery_is_refused():
-    for name in ("../opening", "", None, ["x"]):
-        with pytest.raises(ArgumentError, match="must be one of the gallery"):
-            examples.gallery_traces(name)
-
-
-def test_a_damaged_index_is_an_empty_gallery(tmp_path, monkeypatch):
-    monkeypatch.setattr(examples, "GALLERY_INDEX", tmp_path / "index.json")
-    for text in ("", "{", "[1]", json.dumps([{"name": "x"}])):
-        (tmp_path / "index.json").write_text(text)
-        examples.gallery.cache_clear()
-        assert examples.gallery() == ()
-    examples.gallery.cache_clear()
 
 
 def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, replay_url):

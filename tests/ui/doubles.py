@@ -5,11 +5,12 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.scripted import ScriptedModel
+from ui.decode.form import message_of
 from ui.models import LazyModel
 
 PROMPT, MASK, END = 0, 1, 2
@@ -128,6 +129,17 @@ def counted_caches(model: Any) -> tuple[Any, Callable[[], int]]:
 
     model.new_caches = make_and_watch
     return model, lambda: sum(ref() is not None for ref in made)
+
+
+def outcome(run: Iterable[Any]) -> tuple[list[Any], str]:
+    """All that a run yields, and what a visitor is told of the error that ends it; "" for none."""
+    found = []
+    try:
+        for update in run:
+            found.append(update)
+    except Exception as error:
+        return found, message_of(error)
+    return found, ""
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:

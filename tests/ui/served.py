@@ -112,7 +112,7 @@ class Visitor:
 
     def join(self, name: str, session: str = "", **values: Any) -> httpx.Response:
         """Let an event join a session of Gradio, as gradio_client does."""
-        number, _ = self.page.server.event(name) or (0, 0)
+        number, _ = self.page.server.doors.event(name) or (0, 0)
         data = data_of(self.page, name, {"prompt": "p", **values})
         session = session or uuid.uuid4().hex[:12]
         body = {"data": data, "fn_index": number, "session_hash": session}

@@ -70,8 +70,13 @@ def run(coroutine):
         return thread.submit(asyncio.run, coroutine).result()
 
 
+def doors_alone(**named) -> Doors:
+    """Doors that lead to nothing."""
+    return Doors(None, None, file=lambda path, scope: None, answers={}, **named)
+
+
 def test_who_forwards_without_being_trusted_is_said_to_the_log_once(caplog):
-    around = Doors(None, None, trusted=proxies_of(PROXY))
+    around = doors_alone(trusted=proxies_of(PROXY))
     headers = [(b"x-forwarded-for", b"1.1.1.1")]
     with caplog.at_level(logging.WARNING):
         for peer in (PROXY, "10.7.7.7", "10.7.7.7"):
@@ -119,7 +124,7 @@ def test_a_body_of_no_kind_is_json_and_is_not_sent_back(page):
 def test_bodies_that_do_not_arrive_take_bounded_memory_and_give_it_back(monkeypatch):
     monkeypatch.setattr(doors, "SECONDS_FOR_BODY", 0.5)
     monkeypatch.setattr(doors, "MAX_BODIES", 4 * MAX_BODY)
-    around, senders = Doors(None, None), {name: Sender() for name in "abc"}
+    around, senders = doors_alone(), {name: Sender() for name in "abc"}
 
     async def read(name, size, *, has_end):
         async def receive():
@@ -129,16 +134,11 @@ def test_bodies_that_do_not_arrive_take_bounded_memory_and_give_it_back(monkeypa
             return {"type": "http.request", "body": b"x" * size, "more_body": not has_end}
 
         told: list[int] = []
-        held, sender = bytearray(), senders[name]
         try:
-            await around._read({"headers": []}, receive, held, sender, MAX_BODY)
-            return 200
+            async with around._body(receive, senders[name], MAX_BODY) as held:
+                return 200 if len(held) == size else 500
         except Refusal as refusal:
             return refusal.status
-        finally:
-            if len(held) > SMALL_BODY:
-                around._num_bytes -= len(held)
-                sender.num_bytes -= len(held)
 
     async def all_of_them():
         waiting = [asyncio.create_task(read("a", MAX_BODY, has_end=False)) for _ in range(10)]
@@ -228,7 +228,7 @@ def test_requests_beyond_those_of_a_class_come_at_most_so_many_a_second(monkeypa
 
 
 def test_a_crowd_at_one_address_takes_no_state_of_another():
-    around = Doors(None, None)
+    around = doors_alone()
     first, other = around._sender({"client": ("1.1.1.1", 0)}), around._sender({})
     assert first is around._sender({"client": ("1.1.1.1", 9)})
     assert first is not other

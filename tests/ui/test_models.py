@@ -11,13 +11,13 @@ from sbd_core.hf.conversions import prepare
 from sbd_core.models.bases import SMOLLM2
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
-from tests.ui.doubles import FakeBase, story_model
+from tests.ui.doubles import FakeBase, outcome, story_model
 from ui import models as models_module
 from ui.best_settings import best_for
 from ui.decode.form import Form
-from ui.decode.session import Session
+from ui.decode.session import Session, trace_of
 from ui.examples import compared_traces, opening_traces
-from ui.models import LazyModel, Models, Offer, model_of, models_of
+from ui.models import LazyModel, Models, model_of, models_of
 from ui.page import entry_of_offer
 
 PROMPT = "Tell me a story."
@@ -34,18 +34,15 @@ def base(monkeypatch) -> FakeBase:
     return FakeBase(monkeypatch)
 
 
-def small() -> Offer:
-    return Offer(lambda: LazyModel.of(story_model("One. Two.", name="small")), title="small 5M")
+def small() -> LazyModel:
+    return LazyModel.of(story_model("One. Two.", name="small")).offered("small 5M")
 
 
-def large(load: Callable[[], object] | None = None) -> Offer:
+def large(load: Callable[[], object] | None = None) -> LazyModel:
     """A model whose base must be fetched."""
-
-    def make() -> LazyModel:
-        loaded = load or (lambda: story_model("Three. Four.", name="large"))
-        return LazyModel("large", can_draft=True, block_range=(2, 8), load=loaded, has_adapter=True)
-
-    return Offer(make, title="Large 135M", base=SMOLLM2, presets="presets-english.json")
+    loaded = load or (lambda: story_model("Three. Four.", name="large"))
+    made = LazyModel("large", can_draft=True, block_range=(2, 8), load=loaded, has_adapter=True)
+    return made.offered("Large 135M", base=SMOLLM2, presets="presets-english.json")
 
 
 @pytest.fixture
@@ -55,8 +52,8 @@ def pair(base: FakeBase) -> Models:
 
 
 def text_of(session: Session, name: str) -> str:
-    [*_, trace] = session.traces([Form(PROMPT, strategy="ntp", model=name)])
-    return trace.text
+    [*_, last] = session.decode(Form(PROMPT, strategy="ntp", model=name))
+    return trace_of(last.lanes[0]).text
 
 
 def test_each_form_is_decoded_by_the_model_it_names(pair: Models, base: FakeBase) -> None:
@@ -69,11 +66,10 @@ def test_each_form_is_decoded_by_the_model_it_names(pair: Models, base: FakeBase
 
 def test_a_model_that_is_not_here_is_one_sentence_and_the_other_decodes(pair: Models) -> None:
     session = Session(pair)
-    [update] = session.decode(Form(PROMPT, model="large"))
-    assert update.is_error
-    assert update.message == (
+    assert outcome(session.decode(Form(PROMPT, model="large"))) == (
+        [],
         "Large 135M is not on this machine; the command “sbd fetch” brings it, and the page then "
-        "has it."
+        "has it.",
     )
     assert text_of(session, "small") == "One. Two."
 
@@ -81,16 +77,16 @@ def test_a_model_that_is_not_here_is_one_sentence_and_the_other_decodes(pair: Mo
 @pytest.mark.parametrize("name", ["other", 7, ["small"], {"small": 1}])
 def test_a_model_that_the_page_does_not_offer_is_refused_by_name(pair: Models, name) -> None:
     with pytest.raises(ArgumentError, match="model: must be one of large, small"):
-        pair.offer(name)
+        pair.named(name)
 
 
 def test_a_base_that_comes_while_the_page_is_up_is_picked_up(pair: Models, base: FakeBase) -> None:
     with pytest.raises(ModelError, match="is not on this machine"):
-        pair.wanted("large")
-    assert entry_of_offer(pair.offer("large"), is_public=False)["absence"]
+        pair.named("large").wanted()
+    assert entry_of_offer(pair.named("large"), is_public=False)["absence"]
     base.is_there = True
-    assert entry_of_offer(pair.offer("large"), is_public=False)["absence"] == ""
-    assert pair.wanted("large").result().name == "large"
+    assert entry_of_offer(pair.named("large"), is_public=False)["absence"] == ""
+    assert pair.named("large").wanted().result().name == "large"
 
 
 def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
@@ -108,7 +104,7 @@ def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
     for lazy in (*lazies, *lazies):
         lazy.begin()
     for lazy in lazies:
-        lazy.wait_until_done()
+        lazy.wait()
     assert most == 1
 
 
@@ -123,9 +119,9 @@ def test_a_base_that_turns_out_damaged_is_said_to_be_and_loaded_anew(base, tmp_p
     base.folder = tmp_path / "base"
     base.folder.mkdir()
     models = Models([small(), large(load)])
-    models.wanted("large").wait_until_done()
+    models.named("large").wanted().wait()
     with pytest.raises(ModelError, match="Large 135M is damaged on this machine; the command"):
-        models.wanted("large")
+        models.named("large").wanted()
     base.folder.rmdir()
     base.is_there = True
     assert text_of(Session(models), "large") == "Mended."
@@ -143,7 +139,7 @@ def test_models_share_one_line(pair: Models, base: FakeBase) -> None:
 
 
 def test_a_model_has_examples_and_settings_of_its_own(pair: Models) -> None:
-    entry = entry_of_offer(pair.offer("large"), is_public=False)
+    entry = entry_of_offer(pair.named("large"), is_public=False)
     assert "capital of France" in str(entry["presets"])
     assert (entry["form"]["strategy"], entry["form"]["block_size"]) == ("verify", 4)
     assert (entry["blockRange"], entry["isTrained"], entry["canDraft"]) == ([2, 8], True, True)
@@ -155,7 +151,7 @@ def test_without_the_adapter_the_page_offers_nano_alone(monkeypatch) -> None:
     monkeypatch.setattr(
         models_module, "bundled_folder", lambda name: None if name == REAL_MODEL else bundled(name)
     )
-    assert [offer.name for offer in models_of(None, "cpu")] == [DEFAULT_CHECKPOINT.name]
+    assert [model.name for model in models_of(None, "cpu")] == [DEFAULT_CHECKPOINT.name]
 
 
 def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
@@ -170,7 +166,7 @@ def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
     monkeypatch.setattr(models_module, "base_of", lambda name: SMOLLM2)
     monkeypatch.setattr(models_module, "model_of", made_of(adapter_folder))
     models = models_of(None, "cpu")
-    assert [offer.title for offer in models] == ["SmolLM2 135M", "nano 5M"]
+    assert [model.title for model in models] == ["SmolLM2 135M", "nano 5M"]
     assert models.first.title == "nano 5M"
     base.is_there = True
     assert models_of(None, "cpu").first.title == "SmolLM2 135M"
@@ -187,7 +183,7 @@ def made_of(adapter_folder) -> Callable[..., LazyModel]:
 def test_a_model_of_ones_own_comes_first_and_the_bundled_ones_stay(tiny_folders) -> None:
     models = models_of(str(tiny_folders["llama"]), "cpu")
     assert models.first.name == "llama"
-    assert DEFAULT_CHECKPOINT.name in [offer.name for offer in models]
+    assert DEFAULT_CHECKPOINT.name in [model.name for model in models]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +219,7 @@ def test_a_model_without_runs_of_its_own_opens_on_those_of_nano():
 
 
 def entry_of(model: LazyModel, *, is_public: bool = False) -> dict:
-    return entry_of_offer(Offer(lambda: model), is_public=is_public)
+    return entry_of_offer(model, is_public=is_public)
 
 
 @pytest.fixture
@@ -237,7 +233,7 @@ def test_a_plain_model_offers_next_token_prediction_alone_and_the_line_that_prep
     assert (entry["form"]["strategy"], entry["canDraft"]) == ("ntp", False)
     assert f"sbd prepare {plain} --out ready" in entry["untrained"]["lines"]
     [*_, last] = Session(model).decode(Form("hello", strategy="ntp", max_new_tokens=4))
-    assert not last.is_error
+    assert not last.is_running
 
 
 def test_a_prepared_model_starts_from_next_token_prediction_before_it_is_loaded(plain, tmp_path):
@@ -265,7 +261,7 @@ def test_an_adapter_opens_and_no_browser_decodes_with_its_base_alone(tmp_path) -
     model = model_of(str(tmp_path / "adapter"), "cpu")
     assert (model.name, model.folder) == ("adapter", None)
     [*_, last] = Session(model).decode(Form("hello", max_new_tokens=4))
-    assert not last.is_error
+    assert not last.is_running
 
 
 def test_what_is_no_model_is_one_sentence_before_anything_is_served(tmp_path) -> None:

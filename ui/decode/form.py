@@ -3,18 +3,20 @@
 Knows no Gradio and no tensors.
 """
 
+import logging
 import re
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sbd_core.config import MAX_ROWS, DecodeConfig, config_of, decode_settings
-from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory, shown
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from sbd_core.solvers import SOLVERS, EntropyBound, solver_parameters
 from sbd_core.trace import Trace
-from ui.decode.fair_queue import MAX_PLACES
+from ui.decode.fair_queue import MAX_PLACES_EACH
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
@@ -25,6 +27,8 @@ USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 12, "WebAssembly": 7}
 """Most rows of a forward pass of verify on the page, by what computes it; see docs/decoding.md."""
 MAX_LANES = 4
 """Largest number of lanes that the page compares."""
+SETTINGS = [item for item in decode_settings() if item["link"]]
+"""The settings of a decode that the page has."""
 LABELS = {
     **{item["name"]: item["label"] for item in decode_settings()},
     "model": "Model",
@@ -36,7 +40,7 @@ LABELS = {
 LINK_FIELDS = {
     "prompt": "prompt",
     "system": "system",
-    **{item["link"]: item["name"] for item in decode_settings() if item["link"]},
+    **{item["link"]: item["name"] for item in SETTINGS},
     "with": "model",
 }
 """Names in the page's address, with the field of the form that each stands for."""
@@ -66,36 +70,24 @@ class Form:
     settings: Mapping[str, Any]
 
     # Settings are declared in sbd_core.config alone, so they are keywords of any name here.
-    def __init__(self, prompt: Any, **given: Any) -> None:
+    def __init__(self, prompt: Any, /, **given: Any) -> None:
         """Make a form. given: the other fields and the settings; unknown names are dropped."""
-        settings = {name: given[name] for name in LINK_FIELDS.values() if name in given}
-        for name in ("template", "ask", "model", "system"):
-            settings.pop(name, None)
-            object.__setattr__(self, name, given.get(name, ""))
-        object.__setattr__(self, "prompt", prompt)
-        object.__setattr__(self, "settings", settings)
+        names = [item["name"] for item in SETTINGS]
+        own = {name: given.get(name, "") for name in ("template", "ask", "model", "system")}
+        own |= {"prompt": prompt, "settings": {n: given[n] for n in names if n in given}}
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def of(cls, data: Any) -> "Form":
         """Make a form from a dict of names and values; unknown names are dropped."""
-        return cls(**{"prompt": None, **(data if isinstance(data, dict) else {})})
+        given = data if isinstance(data, dict) else {}
+        return cls(given.get("prompt"), **given)
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Form":
-        """This form with other values of these settings or fields."""
-        own = {name: getattr(self, name) for name in self.__slots__ if name != "settings"}
-        return Form(**{**own, **self.settings, **settings})
-
-
-def checked(form: Form) -> tuple[str, DecodeConfig]:
-    """Check a form; return its prompt and config. Raises ArgumentError for a bad field."""
-    if not isinstance(form.prompt, str) or not form.prompt.strip():
-        raise ArgumentError("prompt", "must not be empty", "")
-    given = {**DEFAULTS, **form.settings}
-    if given["max_rows"] in (0, None):
-        del given["max_rows"]
-    config = config_of(given, is_form=True)
-    is_shown = 2 <= config.block_size <= MAX_SHOWN_BLOCK
-    return form.prompt, replace(config, allows_untrained_block_size=is_shown)
+        """This form with other values of these settings."""
+        own = {name: getattr(self, name) for name in ("template", "ask", "model", "system")}
+        return Form(self.prompt, **{**own, **self.settings, **settings})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,24 +104,8 @@ class Limits:
     max_prompt_tokens: int = 1_000
     max_new_tokens: int = MAX_NEW_TOKENS
     max_run_seconds: float = 300.0
-    max_places: int = MAX_PLACES
+    max_places: int = MAX_PLACES_EACH
     is_public: bool = False
-
-    def check_config(self, prompt: str, config: DecodeConfig) -> None:
-        """Raise ArgumentError for too many characters in the prompt or too many new tokens."""
-        if len(prompt) > self.max_prompt_characters:
-            rule = f"must be at most {self.max_prompt_characters:,} characters"
-            raise ArgumentError("prompt", rule, len(prompt))
-        if config.max_new_tokens > self.max_new_tokens:
-            rule = f"must be at most {self.max_new_tokens} tokens on this page"
-            raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
-
-    def check_prompt_tokens(self, num_tokens: int) -> None:
-        """Raise ArgumentError if a prompt has too many tokens."""
-        if num_tokens > self.max_prompt_tokens:
-            raise ArgumentError(
-                "prompt", f"must be at most {self.max_prompt_tokens:,} tokens", num_tokens
-            )
 
 
 USUAL = Limits()
@@ -141,6 +117,39 @@ PUBLIC = Limits(
     max_places=4,
     is_public=True,
 )
+
+
+def checked(form: Form, limits: Limits = USUAL) -> tuple[str | list[dict[str, str]], DecodeConfig]:
+    """Check a form, but for what depends on its model; return its prompt and config.
+
+    The prompt is text, or chat messages if the form has a system message. Raises ArgumentError for
+    a bad field.
+    """
+    prompt, system = form.prompt, form.system
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise ArgumentError("prompt", "must not be empty", "")
+    given = {**DEFAULTS, **form.settings}
+    if given["max_rows"] in (0, None):
+        del given["max_rows"]
+    config = config_of(given, is_form=True)
+    require_at_most("prompt", len(prompt), limits.max_prompt_characters, "characters")
+    most = limits.max_new_tokens
+    require_at_most("max_new_tokens", config.max_new_tokens, most, "tokens on this page")
+    require_at_most("block_size", config.block_size, MAX_SHOWN_BLOCK, "positions on this page")
+    if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
+        rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
+        raise ArgumentError("system", rule, "")
+    config = replace(config, allows_untrained_block_size=config.block_size > 1)
+    if not system.strip():
+        return prompt, config
+    said = [("system", system), ("user", prompt)]
+    return [{"role": role, "content": content} for role, content in said], config
+
+
+def require_at_most(field: str, value: int, most: int, what: str) -> None:
+    """Raise ArgumentError if a field has more than `most`. what: what is counted."""
+    if value > most:
+        raise ArgumentError(field, f"must be at most {most:,} {what}", value)
 
 
 def lane_forms(lanes: object, form: Form) -> dict[str, Form]:
@@ -191,21 +200,6 @@ def lane_name(config: DecodeConfig) -> str:
     return ":".join([name, *(f"{value:g}" for value in values)])
 
 
-def prompt_of_form(form: Form, prompt: str) -> str | list[dict[str, str]]:
-    """The prompt as text, or as chat messages if the form has a system message.
-
-    Raises ArgumentError for a bad system message.
-    """
-    system = form.system
-    if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
-        rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
-        raise ArgumentError("system", rule, "")
-    if not system.strip():
-        return prompt
-    said = [("system", system), ("user", prompt)]
-    return [{"role": role, "content": content} for role, content in said]
-
-
 MAX_TEMPLATE_CHARACTERS = 2_000
 BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 
@@ -221,30 +215,23 @@ def template_pins(model: SetBlockModel, template: object, config: DecodeConfig) 
         raise ArgumentError("template", "must be text", template)
     if not template.strip():
         return {}
-    if len(template) > MAX_TEMPLATE_CHARACTERS:
-        rule = f"must be at most {MAX_TEMPLATE_CHARACTERS:,} characters"
-        raise ArgumentError("template", rule, len(template))
+    require_at_most("template", len(template), MAX_TEMPLATE_CHARACTERS, "characters")
     if config.strategy != "sbd":
         raise ArgumentError("template", "needs the strategy Set Block Decoding", config.strategy)
-    tokens = _template_tokens(model, template)
-    if None not in tokens:
-        raise ArgumentError("template", "must hold a blank, ___", template)
-    tokens += sorted(model.end_token_ids)[:1]
-    if len(tokens) > config.max_new_tokens:
-        rule = f"must be at most {config.max_new_tokens} tokens with its end, the longest answer"
-        raise ArgumentError("template", rule, len(tokens))
-    return {offset: token for offset, token in enumerate(tokens) if token is not None}
-
-
-def _template_tokens(model: SetBlockModel, template: str) -> list[int | None]:
-    """The template's token ids, with None for each token that a blank leaves open."""
-    tokens: list[int | None] = []
-    place = 0
+    pins: dict[int, int] = {}
+    offset = last = 0
     for blank in BLANK.finditer(template):
-        tokens += _literal_tokens(model, template[place : blank.start()])
-        tokens += [None] * _blank_length(blank)
-        place = blank.end()
-    return tokens + _literal_tokens(model, template[place:])
+        given = _literal_tokens(model, template[last : blank.start()])
+        pins.update(enumerate(given, offset))
+        offset += len(given) + _blank_length(blank)
+        last = blank.end()
+    if not last:
+        raise ArgumentError("template", "must hold a blank, ___", template)
+    ending = (*_literal_tokens(model, template[last:]), *sorted(model.end_token_ids)[:1])
+    pins.update(enumerate(ending, offset))
+    most = "tokens with its end, the longest answer"
+    require_at_most("template", offset + len(ending), config.max_new_tokens, most)
+    return pins
 
 
 def _blank_length(blank: re.Match[str]) -> int:
@@ -257,19 +244,19 @@ def _blank_length(blank: re.Match[str]) -> int:
     return length
 
 
-def _literal_tokens(model: SetBlockModel, text: str) -> list[int | None]:
+def _literal_tokens(model: SetBlockModel, text: str) -> tuple[int, ...]:
     """Token ids of text inside an answer, without the start tokens that the tokenizer adds."""
     if not text:
-        return []
+        return ()
     first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
-    return list(tokens[len(first) :] if tokens[: len(first)] == first else tokens)
+    return tuple(tokens[len(first) :] if tokens[: len(first)] == first else tokens)
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:
     """The form's fields with which a visitor can repeat the decode of a trace."""
     config = trace.config
     role, content = trace.messages[0] if trace.messages else ("", "")
-    names = [item["name"] for item in decode_settings() if item["link"] and not item["solvers"]]
+    names = [item["name"] for item in SETTINGS if not item["solvers"]]
     return {
         "prompt": trace.prompt,
         "system": content if role == "system" else "",
@@ -281,8 +268,24 @@ def settings_of(trace: Trace) -> dict[str, Any]:
     }
 
 
-def message_of(error: SetBlockDecodingError) -> str:
-    """Write an error as one line for the visitor, with field, rule and value."""
+FAILED_TEXT = "The decode failed inside the program; the log says where."
+FULL_TEXT = (
+    "The model ran out of memory; try a shorter answer, a shorter prompt or a smaller block."
+)
+
+logger = logging.getLogger(__name__)
+
+
+def message_of(error: Exception) -> str:
+    """Write an error as one line for the visitor: of one of ours its field, rule and value.
+
+    The log gets the lines of code that raised any other error, and its kind; no words, which may be
+    a visitor's.
+    """
+    if not isinstance(error, SetBlockDecodingError):
+        lines = "".join(traceback.format_tb(error.__traceback__))
+        logger.error("a request failed:\n%s", lines + type(error).__name__)
+        return FULL_TEXT if is_out_of_memory(error) else FAILED_TEXT
     if not isinstance(error, ArgumentError):
         return f"{error}"
     label = LABELS.get(error.argument, error.argument)

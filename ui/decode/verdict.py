@@ -171,23 +171,16 @@ def _asked_for(prompt: str) -> Example | None:
 
 def _worked_out(expression: str) -> int | None:
     """Calculate an expression of + - * /; None if a quotient is not a whole number."""
-    total, sign, term = 0, 1, None
-    operation = "+"
-    for token in re.findall(r"\d+|[-+*/]", expression):
-        if not token.isdigit():
-            operation = token
-            continue
-        number = int(token)
-        if term is None or operation in "+-":
-            total += sign * (term or 0)
-            sign, term = (-1 if operation == "-" else 1), number
-        elif operation == "*":
-            term *= number
-        elif number == 0 or term % number:
-            return None
-        else:
-            term //= number
-    return total + sign * (term or 0)
+    total = 0
+    for sign, first, rest in re.findall(r"([-+]?) ?(\d+)((?: ?[*/] ?\d+)*)", expression):
+        term = int(first)
+        for operation, digits in re.findall(r"([*/]) ?(\d+)", rest):
+            number = int(digits)
+            if operation == "/" and (number == 0 or term % number):
+                return None
+            term = term * number if operation == "*" else term // number
+        total += -term if sign == "-" else term
+    return total
 
 
 def _refuse(literal: str) -> None:

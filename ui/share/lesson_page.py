@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sbd_core.errors import SetBlockDecodingError
 from sbd_core.files import ASSETS
 from sbd_core.replay import STYLES
 from ui.page import DIST
@@ -16,7 +15,7 @@ from ui.views.learn import lesson
 
 
 def page() -> str:
-    """Build the HTML page. Raises TraceError if the recorded runs are missing or damaged."""
+    """Build the HTML page."""
     names = (*STYLES, "learn")
     styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
     text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
@@ -25,17 +24,17 @@ def page() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or 2 if runs cannot be read or the file cannot be written."""
+    """Run the command; return 0, or 2 if the file cannot be written."""
     parser = argparse.ArgumentParser(
         description="Put the ten scenes of the Learn view into one page that works offline.",
         prog="python -m ui.share.lesson_page",
     )
     parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
     flags = parser.parse_args(arguments)
+    text = page()
     try:
-        text = page()
         flags.out.write_text(text, encoding="utf-8")
-    except (OSError, SetBlockDecodingError) as error:
+    except OSError as error:
         print(f"python -m ui.share.lesson_page: {error}", file=sys.stderr)
         return 2
     print(f"wrote {flags.out}: {len(text.encode()) / 1000:.0f} kB")

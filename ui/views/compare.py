@@ -25,11 +25,10 @@ def compare_value(model: str = "", *, can_draft: bool) -> str:
     can_draft: whether a model of the page has a mask token; without one there are no presets.
     """
     lanes = examples.compared_traces(model)
-    strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
     value = {
-        "presets": {"Strategies": strategies, "Solvers": SOLVERS} if can_draft else {},
+        "presets": {"Strategies": list(lanes), "Solvers": SOLVERS} if can_draft else {},
         "of_model": {name: list(examples.compared_traces(name)) for name in COMPARED_MODELS},
         "warnings": {REAL_MODEL: best_for(REAL_MODEL, can_draft=True, has_adapter=True).paper},
-        "lines": replay("recorded", lanes) if lanes else "",
+        "lines": replay("recorded", lanes),
     }
     return wire_json(value)

@@ -1,7 +1,6 @@
 """The Learn view: its scenes, whose texts quote numbers from recorded runs."""
 
 import json
-import logging
 import re
 from dataclasses import replace
 from functools import cache
@@ -10,7 +9,6 @@ from math import inf, log
 from textwrap import shorten
 from typing import Any
 
-from sbd_core.errors import TraceError
 from sbd_core.files import ASSETS
 from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.run_lines import replay_lines, wire_json
@@ -20,8 +18,6 @@ from ui.best_settings import EVALUATION
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BLOCKS, LearnRuns, learn_runs, presets
 from ui.models import REAL_PRESETS
-
-logger = logging.getLogger(__name__)
 
 BIG_CHIP = "h100-bf16"
 CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
@@ -188,7 +184,6 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
     """Address and text of every scene, with the numbers filled in; [term] marks a glossary word.
 
     has_model: whether the reader can decode, which the exported file does not allow.
-    Raises TraceError if the recorded runs are missing or damaged.
     """
     known = facts(learn_runs())
     order = learn_runs().choices.order
@@ -205,7 +200,7 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
 
 @cache
 def lesson(*, has_model: bool = True) -> str:
-    """The lesson as JSON. has_model: see scenes(). Raises TraceError for missing runs."""
+    """The lesson as JSON. has_model: see scenes()."""
     kept = learn_runs()
     known, choices = facts(kept), kept.choices
     told = [(edge, kept.runs[f"edge-{at}"]["sbd"]) for at, edge in enumerate(choices.edges)]
@@ -289,16 +284,6 @@ def fault_tokens(fault: str, trace: Trace) -> list[int]:
     ]
 
 
-def plain(text: str) -> str:
-    """Remove the marks of glossary words from a scene's text."""
-    return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
-
-
 def setting() -> str:
-    """The Learn view's JSON: the lesson, or the reason why there is none."""
-    form = {"gamma": DEFAULT_GAMMA}
-    try:
-        return wire_json({**form, "lesson": lesson()})
-    except TraceError as error:
-        logger.warning("no lesson: %s", error)
-        return wire_json({**form, "problem": f"{error}."})
+    """The Learn view's JSON."""
+    return wire_json({"gamma": DEFAULT_GAMMA, "lesson": lesson()})

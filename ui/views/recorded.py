@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping
 
-from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
@@ -25,28 +24,16 @@ def replay(
 
 
 def opening(model: str = "") -> str:
-    """Encode a model's opening run as lines for the player; "" if the recording is missing."""
-    lanes = examples.opening_traces(model)
-    return replay("opening", lanes) if lanes else ""
-
-
-def home() -> str:
-    """Encode nano's run on the home view as lines for the player; "" if it is missing."""
-    try:
-        return replay("home", examples.gallery_traces(examples.HOME_RUN))
-    except ArgumentError:
-        return ""
+    """Encode a model's opening run as lines for the player."""
+    return replay("opening", examples.opening_traces(model))
 
 
 def home_value() -> str:
     """The home view's JSON: a run of nano by Set Block Decoding, and one of SmolLM2 by verify."""
-    lines = {DEFAULT_CHECKPOINT.name: home(), REAL_MODEL: opening(REAL_MODEL)}
+    nano = replay("home", examples.gallery_traces(examples.HOME_RUN))
+    lines = {DEFAULT_CHECKPOINT.name: nano, REAL_MODEL: opening(REAL_MODEL)}
     runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
-    try:
-        processor = examples.learn_runs().choices.processor
-    except TraceError:
-        processor = ""
-    return wire_json({"runs": runs, "processor": processor})
+    return wire_json({"runs": runs, "processor": examples.learn_runs().choices.processor})
 
 
 def gallery_value() -> str:

@@ -64,11 +64,14 @@ export class ServerEngine {
     [this.leaving, this.about, this.hasLines] = [leaving, about, false];
     const { signal } = leaving;
     const isCurrent = () => this.leaving === leaving;
+    const { ask } = (values.settings ?? {}) as { ask?: string };
+    let timing = { run: String(ask), seconds: [], ntpSeconds: [] } as NonNullable<News["timing"]>;
     try {
       let isOver = false;
       for await (const value of this.stream(name, values, signal)) {
         if (!isCurrent()) return;
         isOver = about === "timing" || !(value as Value).is_running;
+        if (about === "timing") timing = value as typeof timing;
         this.tell(about, value);
       }
       if (!isOver && isCurrent()) throw new Error("the stream ended early");
@@ -77,11 +80,7 @@ export class ServerEngine {
       if (!isCurrent()) return;
       leaving.abort();
       const words = error instanceof Refused ? error.message : this.hasLines ? BROKEN : NO_ANSWER;
-      if (about === "timing") {
-        const timing = { run: "", seconds: [], ntpSeconds: [], error: words };
-        const { ask } = values.settings as { ask?: string };
-        this.hear({ about, timing: { ...timing, run: String(ask) } });
-      }
+      if (about === "timing") this.hear({ about, timing: { ...timing, error: words } });
       this.end(words, true);
     }
   }

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ui.decode.fair_queue import FIRST_GUESS_SECONDS, FairQueue, QueueFull
+from ui.decode.fair_queue import MAX_PLACES, MAX_PLACES_EACH, FairQueue, QueueFull
 
 
 class Clock:
@@ -16,16 +16,9 @@ class Clock:
         return self.now
 
 
-def line(max_turn=70.0, max_wait=90.0):
+def line(max_turn=70.0):
     clock = Clock()
-    return FairQueue(max_turn, max_wait, clock), clock
-
-
-def turn(queue: FairQueue, clock: Clock, seconds: float) -> None:
-    """Somebody's whole turn of so many seconds."""
-    ticket = queue.join("earlier")
-    clock.now += seconds
-    queue.leave(ticket)
+    return FairQueue(max_turn, clock=clock), clock
 
 
 def fill(queue: FairQueue, clients) -> int:
@@ -80,33 +73,16 @@ def test_nobody_starves_behind_newcomers():
     assert not set(mine) & set(queue._line)
 
 
-def test_who_would_wait_too_long_is_refused_at_the_door_in_our_words():
-    queue, clock = line()
-    turn(queue, clock, 7.0)
-    assert fill(queue, (f"visitor {number}" for number in range(80))) == 13
-    words = "The page is full: 13 runs are before yours, a wait of about 91 seconds"
-    with pytest.raises(QueueFull, match=words):
+def test_who_finds_no_place_is_refused_at_the_door_in_our_words():
+    queue, _ = line()
+    assert fill(queue, (f"visitor {number}" for number in range(80))) == MAX_PLACES
+    with pytest.raises(QueueFull, match=f"The page is full: {MAX_PLACES} runs are in line."):
         queue.join("late")
-
-
-def test_before_any_turn_has_ended_a_guess_counts_and_the_present_turn():
-    queue, clock = line()
-    for number in range(int(90 // FIRST_GUESS_SECONDS) + 1):
-        queue.join(f"visitor {number}")
-    with pytest.raises(QueueFull):
-        queue.join("late")
-    queue, clock = line()
-    queue.join("first")
-    queue.join("second")
-    clock.now = 50.0
-    with pytest.raises(QueueFull, match="100 seconds"):
-        queue.join("third")
 
 
 def test_one_client_cannot_fill_the_line():
-    queue, clock = line()
-    turn(queue, clock, 7.0)
-    assert fill(queue, ["greedy"] * 200) == 13
+    queue, _ = line()
+    assert fill(queue, ["greedy"] * 200) == MAX_PLACES_EACH < MAX_PLACES
     other = queue.join("other")
     assert queue.num_ahead(other) <= 2
 
@@ -114,7 +90,6 @@ def test_one_client_cannot_fill_the_line():
 def test_every_ticket_gets_one_turn_whatever_the_order_of_coming_and_going():
     rng = random.Random(4)
     queue, clock = line()
-    turn(queue, clock, 0.1)
     waiting, served = [], []
     for _ in range(2000):
         clock.now += 0.05
@@ -131,7 +106,7 @@ def test_every_ticket_gets_one_turn_whatever_the_order_of_coming_and_going():
 
 
 def test_who_waits_is_called_when_the_line_moves():
-    queue = FairQueue(70, 90)
+    queue = FairQueue(70)
     first, second = queue.join("a"), queue.join("b")
     resting = threading.Thread(target=queue.wait_for_move, args=[second, 1000], daemon=True)
     resting.start()
@@ -142,11 +117,12 @@ def test_who_waits_is_called_when_the_line_moves():
 
 
 def test_one_address_cannot_take_every_place() -> None:
-    queue = FairQueue(60.0, 1e9, max_places_each=3)
+    queue = FairQueue(60.0, max_places_each=3)
     first, *_ = (queue.join("a") for _ in range(3))
     with pytest.raises(QueueFull, match="3 runs of your address are still in line"):
         queue.join("a")
-    queue.join("b")
-    assert queue.num_waiting == 4
+    with queue.place("b"):
+        assert queue.num_waiting == 4
+    assert queue.num_waiting == 3
     queue.leave(first)
     queue.join("a")

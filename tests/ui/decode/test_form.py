@@ -5,7 +5,7 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
-from tests.ui.doubles import END, PROMPT, story_model
+from tests.ui.doubles import END, PROMPT, outcome, story_model
 from ui.decode.form import PUBLIC, USUAL, Form, template_pins
 from ui.decode.session import Session
 from ui.models import LazyModel
@@ -78,9 +78,8 @@ def test_a_bad_template_is_refused_by_name_rule_and_value(model, name):
 
 
 def test_blanks_need_set_block_decoding(model):
-    (news,) = Session(model).decode(Form("p", strategy="verify", template="___"))
-    assert news.is_error
-    assert news.message.startswith("Answer with blanks needs the strategy Set Block Decoding")
+    told = outcome(Session(model).decode(Form("p", strategy="verify", template="___")))[1]
+    assert told.startswith("Answer with blanks needs the strategy Set Block Decoding")
 
 
 @pytest.mark.parametrize(
@@ -94,15 +93,16 @@ def test_blanks_need_set_block_decoding(model):
 def test_a_public_page_refuses_what_is_longer_and_the_usual_one_takes_it(form, sentence) -> None:
     model = story_model()
     model.encode = lambda prompt, *, is_raw: (PROMPT,) * (len(prompt) // 2)
-    [news] = list(Session(model, is_public=True).decode(form))
-    assert news.is_error
-    assert news.message.startswith(sentence)
+    news, told = outcome(Session(model, is_public=True).decode(form))
+    assert news == []
+    assert told.startswith(sentence)
     Session(model).open(form)
 
 
 def test_a_prompt_beyond_the_reach_of_the_model_is_named_once() -> None:
-    [news] = list(Session(story_model(max_positions=60)).decode(Form("p" * 10, max_new_tokens=64)))
-    assert news.message.startswith("Prompt must leave room: its tokens and max_new_tokens together")
+    session = Session(story_model(max_positions=60))
+    told = outcome(session.decode(Form("p" * 10, max_new_tokens=64)))[1]
+    assert told.startswith("Prompt must leave room: its tokens and max_new_tokens together")
 
 
 def test_the_limits_for_everyone_are_nowhere_wider() -> None:

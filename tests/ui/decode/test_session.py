@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +9,9 @@ import pytest
 from sbd_core.config import MAX_ROWS, DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
-from tests.ui.doubles import ANSWER, Coming, counted_caches, slowed, story_model
+from tests.ui.doubles import ANSWER, Coming, counted_caches, outcome, slowed, story_model
 from ui.decode import session as session_module
+from ui.decode.fair_queue import MAX_PLACES, QueueFull
 from ui.decode.form import USUAL_ROWS, Form, Limits, checked, lane_forms, message_of, settings_of
 from ui.decode.session import (
     LOADING_TEXT,
@@ -19,8 +19,6 @@ from ui.decode.session import (
     Client,
     Session,
     Update,
-    UpdateThrottle,
-    timings,
     waiting_text,
 )
 
@@ -48,7 +46,7 @@ BAD_FORMS = {
         "Block size must be at most 64",
     ),
     "block beyond all": (Form("p", strategy="ntp", block_size=10**9), "Block size must be a whole"),
-    "block too large": (Form("p", block_size=65), "Block size must be from 2 to 16"),
+    "block too large": (Form("p", block_size=65), "Block size must be at most 64 positions"),
     "block too small": (Form("p", block_size=1), "Block size must be from 2 to 16"),
     "block not a number": (Form("p", block_size="many"), "Block size must be a whole number"),
     "block and a half": (Form("p", block_size=2.5), "Block size must be a whole number"),
@@ -78,20 +76,17 @@ BAD_FORMS = {
 @pytest.mark.parametrize("name", BAD_FORMS)
 def test_bad_form_gives_one_line_that_names_the_rule(name):
     form, message = BAD_FORMS[name]
-    news = updates(form)
-    assert len(news) == 1
-    assert news[0].is_error
-    assert not news[0].is_running
-    assert news[0].lines == ""
-    assert news[0].message.startswith(message)
-    assert "\n" not in news[0].message
-    assert len(news[0].message) < 400
+    news, told = outcome(Session(story_model()).decode(form))
+    assert news == []
+    assert told.startswith(message)
+    assert "\n" not in told
+    assert len(told) < 400
 
 
 def test_prompt_with_too_many_tokens_is_refused(monkeypatch):
     monkeypatch.setattr(session_module, "USUAL", Limits(max_prompt_tokens=10))
-    (news,) = updates(Form("x" * 11))
-    assert news.message == "Prompt must be at most 10 tokens; got 11."
+    told = outcome(Session(story_model()).decode(Form("x" * 11)))
+    assert told == ([], "Prompt must be at most 10 tokens; got 11.")
 
 
 def test_message_escapes_what_could_break_the_line():
@@ -127,17 +122,17 @@ def test_decode_streams_its_lane_then_next_token_prediction_to_the_same_text():
 def test_model_without_a_mask_token_decodes_one_lane():
     rows = lines(updates(Form("p", strategy="ntp"), story_model(mask_token_id=None)))
     assert strategies(rows[0]) == ["ntp"]
-    (news,) = updates(Form("p"), story_model(mask_token_id=None))
-    assert news.message.startswith("Strategy must be ntp")
+    with pytest.raises(ArgumentError, match="strategy: must be ntp"):
+        updates(Form("p"), story_model(mask_token_id=None))
 
 
 def test_who_waited_as_long_as_anybody_may_is_told_and_leaves_the_line(monkeypatch):
     session = Session(story_model())
     stream = session.decode(Form("p"))
     next(stream)
-    monkeypatch.setattr(session_module, "MAX_PATIENCE_SECONDS", 0.1)
-    *_, last = session.decode(Form("p"))
-    assert (last.message, last.is_error) == ("The model is busy; try again in a minute.", True)
+    monkeypatch.setattr(session_module, "MAX_PATIENCE_SECONDS", -1.0)
+    told = outcome(session.decode(Form("p")))[1]
+    assert told == "The model is busy; try again in a minute."
     monkeypatch.undo()
     assert next(session.decode(Form("p"))).message == waiting_text(1)
     stream.close()
@@ -147,18 +142,25 @@ def test_a_prompt_is_tokenized_once_for_all_lanes():
     model = story_model()
     asked, encode = [], model.encode
     model.encode = lambda prompt, *, is_raw: asked.append(prompt) or encode(prompt, is_raw=is_raw)
-    *_, last = Session(model).decode(Form("p"))
-    assert not last.is_error
+    updates(Form("p"), model)
     assert asked == ["p"]
 
 
-def test_failed_runs_free_the_model():
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [(TypeError("secret"), "the log says where"), (MemoryError(), "ran out of memory")],
+)
+def test_failed_runs_free_the_model_and_the_log_says_where_but_no_word(failure, words, caplog):
     session = Session(story_model())
-    list(session.decode(Form("")))
-    session.model().forward_batch = None  # type: ignore[assignment]
-    news = list(session.decode(Form("p")))
-    assert news[-1].is_error
-    assert "log" in news[-1].message
+    outcome(session.decode(Form("")))
+
+    def fail(requests):
+        raise failure
+
+    session.model().forward_batch = fail
+    assert words in outcome(session.decode(Form("p")))[1]
+    assert "in fail" in caplog.text
+    assert "secret" not in caplog.text
     assert session.queue.num_ahead(session.queue.join()) == 0
 
 
@@ -181,24 +183,28 @@ def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypat
     assert "reveals" in first[-1]
 
 
-def test_at_most_eight_sendings_a_second_after_the_first():
-    now = [0.0]
-    clock = UpdateThrottle(lambda: now[0])
-    assert clock.is_due(is_awaited=True)
-    sent = 0
-    for _ in range(1000):
-        now[0] += 0.005
-        sent += clock.is_due(is_awaited=False)
-    assert 35 <= sent <= 41
+def test_at_most_eight_sendings_a_second_after_the_first(monkeypatch):
+    model, now = story_model(), [0.0]
+    forward_batch = model.forward_batch
+
+    def pass_of_20_milliseconds(requests):
+        now[0] += 0.02
+        return forward_batch(requests)
+
+    model.forward_batch = pass_of_20_milliseconds
+    monkeypatch.setattr(session_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    news = updates(Form("p", strategy="ntp"), model)
+    _, *middle, _ = [sum(row["type"] == "step" for row in lines([update])) for update in news]
+    assert len(middle) > 5
+    assert set(middle) == {7}
 
 
 def test_a_decode_waits_for_its_model_in_words_and_loses_nothing():
     coming = Coming(story_model)
     stream = Session(coming.lazy).decode(Form("p"))
     assert next(stream).message == LOADING_TEXT
-    assert next(stream).is_running
     coming.go_on.set()
-    coming.lazy.wait_until_done()
+    coming.lazy.wait()
     rows = lines(list(stream))
     assert rows[0]["type"] == "run"
     assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
@@ -212,10 +218,9 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     stream = Session(coming.lazy).decode(Form("p"))
     next(stream)
     coming.go_on.set()
-    coming.lazy.wait_until_done()
+    coming.lazy.wait()
     assert isinstance(coming.lazy.failure, ModelError)
-    (news,) = stream
-    assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
+    assert outcome(stream) == ([], "m: has no weights")
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +230,7 @@ def session():
 
 def test_each_news_names_its_run_and_holds_one_timing_more_of_both(session):
     counts = []
-    for news in timings(session, Form("p", gamma=0.35, ask="r")):
+    for news in session.time(Form("p", gamma=0.35, ask="r")):
         counts.append((len(news["seconds"]), len(news["ntpSeconds"])))
         assert news["run"] == "r"
         assert min(news["seconds"] + news["ntpSeconds"]) > 0
@@ -233,16 +238,14 @@ def test_each_news_names_its_run_and_holds_one_timing_more_of_both(session):
 
 
 def test_bad_settings_are_one_sentence_and_free_the_line(session):
-    (news,) = timings(session, Form("", ask="r"))
-    assert news["error"] == "Prompt must not be empty."
+    assert outcome(session.time(Form("", ask="r"))) == ([], "Prompt must not be empty.")
     assert session.queue.num_ahead(session.queue.join()) == 0
 
 
 def test_a_system_message_comes_before_the_prompt():
-    form = Form("Go on", system="Be brief.", max_new_tokens=8)
     asked = [["system", "Be brief."], ["user", "Go on"]]
-    assert lines(updates(form))[0]["messages"] == asked
-    assert "messages" not in lines(updates(replace(form, system="")))[0]
+    assert lines(updates(Form("Go on", system="Be brief.")))[0]["messages"] == asked
+    assert "messages" not in lines(updates(Form("Go on")))[0]
 
 
 def test_a_trace_fills_in_its_system_message():
@@ -255,9 +258,9 @@ def test_a_trace_fills_in_its_system_message():
 
 @pytest.mark.parametrize("system", [5, ["x"], "x" * 2_001])
 def test_a_bad_system_message_is_one_sentence(system):
-    [*_, last] = updates(Form("Go on", system=system))
-    assert last.is_error
-    assert last.message == "System message must be text of at most 2,000 characters."
+    with pytest.raises(ArgumentError) as told:
+        updates(Form("Go on", system=system))
+    assert message_of(told.value) == "System message must be text of at most 2,000 characters."
 
 
 ENDINGS = {"left": lambda stream: stream.close(), "finished": list}
@@ -276,7 +279,7 @@ def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
         assert news.lanes[0].events
 
 
-def test_lanes_to_compare_and_traces_that_are_left_keep_no_cache():
+def test_lanes_to_compare_and_timings_that_are_left_keep_no_cache():
     model, num_alive = counted_caches(story_model())
     session = Session(model)
     running = session.compare(lane_forms(["ntp", "sbd", "verify"], Form("p")))
@@ -284,11 +287,12 @@ def test_lanes_to_compare_and_traces_that_are_left_keep_no_cache():
     assert num_alive() > 0
     running.close()
     assert num_alive() == 0
-    drained = session.traces([Form("p"), Form("p", strategy="ntp")])
-    for _ in range(5):
-        next(drained)
-    assert num_alive() > 0
-    drained.close()
+    timed = session.time(Form("p"))
+    next(timed)
+    timed.close()
+    assert num_alive() == 0
+    deaf = session.time(Form("p"), deaf_after(100))
+    assert "nobody listens" in outcome(deaf)[1]
     assert num_alive() == 0
 
 
@@ -299,9 +303,14 @@ def test_who_waits_or_is_refused_has_no_cache_yet():
     next(first)
     before = num_alive()
     waiting = [session.decode(Form("p"), client=Client(str(i))) for i in range(80)]
-    news = [next(stream) for stream in waiting]
+    told = []
+    for stream in waiting:
+        try:
+            told.append(next(stream).message)
+        except QueueFull as error:
+            told.append(str(error))
     assert num_alive() == before
-    assert any("The page is full" in item.message and item.is_error for item in news)
+    assert sum("The page is full" in words for words in told) == 80 - (MAX_PLACES - 1)
     first.close()
 
 
@@ -313,15 +322,11 @@ def deaf_after(count: int) -> Client:
 
 def test_a_run_that_nobody_listens_to_ends():
     session = Session(story_model())
-    news = list(session.decode(Form("p"), client=deaf_after(5)))
-    assert (news[-1].message, news[-1].is_error) == (
-        "Stopped: nobody listens to this run any more.",
-        True,
-    )
     forms = lane_forms(["ntp"], Form("p"))
-    assert list(session.compare(forms, deaf_after(5)))[-1].is_error
-    with pytest.raises(SetBlockDecodingError, match="nobody listens"):
-        list(session.traces([Form("p")], deaf_after(5)))
+    for run in (session.decode(Form("p"), client=deaf_after(5)),
+                session.compare(forms, deaf_after(5))):  # fmt: skip
+        with pytest.raises(SetBlockDecodingError, match="nobody listens to this run any more"):
+            list(run)
     assert session.queue.num_ahead(session.queue.join()) == 0
 
 

@@ -8,7 +8,7 @@ import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
-from tests.ui.doubles import slowed, story_model
+from tests.ui.doubles import outcome, slowed, story_model
 from ui.decode import session as session_module
 from ui.decode.form import Form, Limits, checked, lane_forms, lane_name, message_of
 from ui.decode.session import Session, Update, waiting_text
@@ -81,7 +81,7 @@ BAD = {
     "no number": (["sbd:x"], FORM, "γ must be a finite number >= 0; got 'x'."),
     "no gamma": (["sbd:"], FORM, "γ must be a finite number"),
     "empty prompt": (["ntp"], Form(" "), "Prompt must not be empty."),
-    "block": (["sbd"], Form("p", block_size=99), "Block size must be from 2 to 16"),
+    "block": (["sbd"], Form("p", block_size=99), "Block size must be at most 64 positions"),
 }
 
 
@@ -94,10 +94,9 @@ def test_a_bad_request_gives_one_sentence_and_no_run(name):
             lane_forms(lanes, form)
         assert message_of(told.value).startswith(sentence)
         return
-    [news] = news_of(lanes, form, model)
-    assert news.message.startswith(sentence)
-    assert news.is_error
-    assert not news.is_running
+    news, told = outcome(Session(model).compare(lane_forms(lanes, form)))
+    assert news == []
+    assert told.startswith(sentence)
     assert model.calls == []
 
 

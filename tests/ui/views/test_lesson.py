@@ -7,27 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from sbd_core.errors import TraceError
 from ui import examples
 from ui.best_settings import EVALUATION
 from ui.share import lesson_page
 from ui.views import learn
-from ui.views.learn import facts, machines, run_seconds, setting
+from ui.views.learn import facts, machines, run_seconds
 
 
 @pytest.fixture
 def kept():
     return examples.learn_runs()
-
-
-@pytest.fixture
-def without_runs(monkeypatch, tmp_path):
-    for function in (examples.learn_runs, learn.scenes, learn.lesson):
-        function.cache_clear()
-    monkeypatch.setattr(examples, "LEARN_INDEX", tmp_path / "index.json")
-    yield
-    monkeypatch.undo()
-    examples.learn_runs.cache_clear()
 
 
 def test_the_numbers_are_those_of_the_runs(kept):
@@ -124,19 +113,6 @@ def test_machines_of_one_name_are_one(kept):
     names = [row["name"] for row in machines(kept)]
     assert len(names) == len(set(names))
     assert not re.search("SXM|bf16|fp16|FP8", " ".join(names))
-
-
-def test_without_recorded_runs_the_view_says_what_writes_them(without_runs):
-    with pytest.raises(TraceError, match=r"scripts\.record writes them"):
-        examples.learn_runs()
-    said = json.loads(setting())
-    assert "lesson" not in said
-    assert said["problem"].endswith("python -m scripts.record writes them.")
-
-
-def test_export_without_runs_says_so_and_ends_with_2(without_runs, tmp_path, capsys):
-    assert lesson_page.main(["--out", str(tmp_path / "learn.html")]) == 2
-    assert "scripts.record writes" in capsys.readouterr().err
 
 
 def test_export_writes_one_file_that_asks_for_nothing(tmp_path, capsys):

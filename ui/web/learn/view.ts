@@ -377,12 +377,8 @@ function decodeByBlocks(gamma: number, prompt: string) {
 }
 
 export function mountLearn(element: HTMLElement, value: string, signal: AbortSignal) {
-  const setting: { gamma: number; lesson?: string; problem?: string } = JSON.parse(value);
+  const setting: { gamma: number; lesson: string } = JSON.parse(value);
   const host = find(element, ".sbd-learn");
-  if (setting.lesson === undefined) {
-    host.replaceChildren(make("p", "sbd-learn-problem", { role: "alert" }, setting.problem ?? ""));
-    return;
-  }
   const view = new LearnView(host, setting.lesson, signal, {
     leave: () => showView("watch"),
     decode: (prompt) => decodeByBlocks(setting.gamma, prompt),
