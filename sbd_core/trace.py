@@ -158,7 +158,8 @@ def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
 
 
 def _type_in_json(item: Field[Any]) -> Any:
-    own = {
+    own: dict[str, Any] = {
+        "strategy": Annotated[str, choice_of(StrategyName)],
         "solver": dict[str, Any],
         "pinned": tuple[tuple[Count, Count], ...],
     }
