@@ -41,12 +41,15 @@ class Calibration:
         probabilities of all checked alternatives.
     rejected: factor on `survival` for a draft after a rejected token, as the masks of such a draft
         did not see the right token.
+    least: chance of being right all over below which a draft is cut short, as rows for masks then
+        bring more. A pass of few rows cuts drafts at 1 / max_rows.
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)
     drafted: float = 1.0
     alternatives: float = 1.0
     rejected: float = 0.8
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.survival, (list, tuple)) or not self.survival:
@@ -56,6 +59,7 @@ class Calibration:
         require_number("drafted", self.drafted, 0)
         require_number("alternatives", self.alternatives, 0)
         require_number("rejected", self.rejected, 0)
+        require_number("least", self.least, 0, 1)
         object.__setattr__(self, "survival", tuple(self.survival))
 
     def survival_to(self, depth: int) -> float:

@@ -3,7 +3,8 @@
     python -m scripts.calibrate assets/checkpoints/sbd-nano
 
 The prompts are training examples of nano's tasks or, for a model with an adapter, some requests of
-assets/requests. sbd_core.config.Calibration describes the numbers; `rejected` stays as it is.
+assets/requests. sbd_core.config.Calibration describes the numbers; `rejected` and `least` stay as
+they are.
 """
 
 import argparse
@@ -30,7 +31,7 @@ CONFIG = DecodeConfig(strategy="verify", max_new_tokens=64, top_k_recorded=1 + N
 
 
 def calibration_of(traces: Iterable[Trace], before: Calibration) -> Calibration:
-    """Compute the calibration from decodes with CONFIG. before: supplies `rejected`."""
+    """Compute the calibration from decodes with CONFIG. before: supplies `rejected` and `least`."""
     right, likely, others, listed, drafts = 0, 0.0, 0, 0.0, []
     for trace in traces:
         for event, after in pairwise(trace.events):

@@ -85,7 +85,7 @@ class Card:
 
 
 FOX = "A story about David, a fox called Luna, a red toy and a cake, please."
-DUCK = "A story about a duck called Waffles, a hat and a race on the hill, please."
+GOOSE = "For my children: a story about Elif, some goose and a necklace."
 REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 """The group of SmolLM2's runs, and the group in which answers may be wrong."""
 
@@ -119,7 +119,7 @@ Run = tuple[str, Sequence[DecodeConfig]]
 """A prompt and the configs of its lanes, the main one first."""
 OPENING = (VERIFY, NTP)
 CROW = "Tell me a story about Theo, a crow named Socks and a key."
-DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
+OTTER = "Let me hear a story about Jane and her otter Echo at the beach."
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 TEXT = "learn/text"
 """The run whose seconds the page shows."""
@@ -137,14 +137,14 @@ RUNS: dict[str, dict[str, Run]] = {
                 for c in (NTP, SBD, with_gamma(0.35), VERIFY)
             ],
         ),
-        TEXT: (DONKEY, [replace(config, max_new_tokens=SHORT) for config in (SBD, NTP)]),
-        STALE: (DONKEY, [BLOCK]),
-        "learn/blocks": (DONKEY, [replace(BLOCK, block_size=size) for size in BLOCKS]),
+        TEXT: (OTTER, [replace(config, max_new_tokens=SHORT) for config in (SBD, NTP)]),
+        STALE: (OTTER, [BLOCK]),
+        "learn/blocks": (OTTER, [replace(BLOCK, block_size=size) for size in BLOCKS]),
         "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", [SBD]),
         "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", [SBD]),
         # Few rows, so that no alternative stands in for a rejected token.
         "learn/verify": (CROW, [replace(VERIFY, max_rows=7), NTP]),
-        "learn/edges": (DUCK, [with_gamma(gamma) for gamma in EDGES]),
+        "learn/edges": (GOOSE, [with_gamma(gamma) for gamma in EDGES]),
     },
     REAL_MODEL: {UNTRAINED: ("List the days of the week.", [replace(BLOCK, max_new_tokens=32)])},
 }

@@ -7,6 +7,7 @@ export type Calibration = {
   drafted: number;
   alternatives: number;
   rejected: number;
+  least: number;
 };
 /**
  * The rows of a forward pass besides one exact token and the draft that it checks. blockSizes: number of masks
@@ -36,14 +37,15 @@ function chancesOf(probabilities: number[], scale: number) {
 }
 
 /**
- * Return the number of tokens to draft: as many as are all right with a chance above 1 / maxRows.
+ * Return the number of tokens to draft: as many as are all right with a chance above 1 / maxRows and above `least`.
  * @param probabilities the head's, of the likeliest token at each position
  */
 export function draftLength(probabilities: number[], calibration: Calibration, maxRows: number) {
+  const bound = Math.max(calibration.least, 1 / maxRows);
   let [reached, length] = [1, 0];
   for (const chance of chancesOf(probabilities, calibration.drafted)) {
     reached *= chance;
-    if (reached * maxRows <= 1) break;
+    if (reached <= bound) break;
     length += 1;
   }
   return Math.min(length, maxRows - 1);
