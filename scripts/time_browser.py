@@ -167,7 +167,7 @@ def main() -> None:
             export = keep_export(MODELS[name])
             site = Path(held) / name
             write_site(site, [export])
-            rows[name] = {"download_bytes": export.manifest["download"]}
+            rows[name] = {"download_bytes": export.download}
             rows[name]["gpu_memory_bytes"] = on_software_gpu(emulated, site)
             rows[name]["runs"] = [
                 timed(plain, site, folder_path_of(export), is_isolated=is_isolated)

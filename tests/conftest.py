@@ -25,6 +25,7 @@ from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import read, read_with_adapter
 from sbd_core.models.model_folder import is_block_adapter
+from sbd_core.models.web_export import read_rounded
 from tests.core.models.tiny_models import ARCHITECTURES, save_adapter, save_tiny, tiny_tokenizer
 from tests.workers import is_for_few
 
@@ -59,6 +60,17 @@ def loaded(folder: Path) -> HuggingFaceModel:
         model, tokenizer, adapter = read_with_adapter(folder, torch.float32)
         return in_pytorch(model, tokenizer, folder.name, adapter)
     return in_pytorch(*read(str(folder), torch.float32, is_folder=True), folder.name)
+
+
+def in_browsers(
+    folder: Path, dtype: Dtype | None = None, products: Dtype | None = None
+) -> HuggingFaceModel:
+    """A model with the weights that its export has, every pass in ONNX Runtime.
+
+    dtype: that of the export. products: that of matrix products, if another.
+    """
+    model, tokenizer, adapter, own = read_rounded(folder, dtype)
+    return in_onnx(in_pytorch(model, tokenizer, folder.name, adapter), products or own)
 
 
 def in_pytorch(

@@ -192,8 +192,8 @@ def entry_of_offer(model: LazyModel, *, is_public: bool) -> dict[str, Any]:
 def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
     """The entry of a model of a page without a server. base: path of its files."""
     title, about = BUNDLED.get(export.name, (export.name, ""))
-    has_adapter = export.manifest["adapter"] is not None
-    low, high = export.manifest["config"]["block_range"]
+    config = export.manifest["config"]
+    has_adapter, (low, high) = config["has_adapter"], config["block_range"]
     own = {
         "title": title,
         "about": about,
@@ -211,7 +211,7 @@ def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
 
 def export_entry(export: WebFolder, base: str) -> dict[str, Any]:
     """Path and size of the files with which browsers decode."""
-    return {"base": base, "bytes": export.manifest["download"]}
+    return {"base": base, "bytes": export.download}
 
 
 def presets_of(file: str) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
     for name in (DEFAULT_CHECKPOINT.name, REAL_MODEL):
         own = bundled_folder(name)
         if own is not None and source == SMOLLM2:
-            size = keep_export(own).manifest["download"] / 1e6
+            size = keep_export(own).download["wasm"] / 1e6
             print(f"{name} is ready for browsers: {size:.1f} MB to download")
     return {"base": source.name, "folder": str(folder)}
 
@@ -109,7 +109,7 @@ MERGE = Command(
 
 PLACES = {
     "hub": "a folder for the Hugging Face Hub, which decodes through transformers",
-    "web": "a folder that a browser decodes with, and this package too",
+    "web": "a folder that a browser decodes with",
 }
 
 

@@ -61,7 +61,6 @@ from sbd_core.models.model_folder import (
 from sbd_core.models.peft_adapter import apply_adapter, is_adapter, read_adapter_config
 from sbd_core.models.probes import require_block_attention
 from sbd_core.models.runtime import chosen_device, chosen_dtype, named_dtype, quietly
-from sbd_core.models.web_folder import open_web, read_web
 
 LOADING_ERRORS = (
     OSError,
@@ -91,7 +90,7 @@ def load(
     dtype: "auto" (fp32 on a CPU, the checkpoint's dtype on CUDA), "float32", "bfloat16", "float16",
         or on a CPU "int8". None takes the dtype that the folder names for CPUs; on CUDA, "auto".
     limits_template: whether to render prompts within limits on time, memory and length, as for a
-        stranger's model; always so for a folder exported for browsers.
+        stranger's model.
     Weights are read from safetensors only, and no code of the folder is run. Raises ArgumentError,
     ModelError.
     """
@@ -108,19 +107,12 @@ def load(
     is_folder = require_source(source)
     adapter = None
     name = Path(source).resolve().name if is_folder else source
-    exported = open_web(Path(source)) if is_folder and is_web_folder(source) else None
-    if exported is not None:
-        name = exported.name
-        model, tokenizer, adapter = read_web(exported)
-        model = model.to(precision) if precision != "auto" else model
-    elif is_folder and is_block_adapter(source):
+    if is_folder and is_block_adapter(source):
         model, tokenizer, adapter = read_with_adapter(Path(source), precision)
     else:
         model, tokenizer = read(source, precision, is_folder=is_folder)
     # Taken before the backend is chosen, which may lay the weights out anew.
-    if exported is not None:
-        weights = {name: exported.digest}
-    elif adapter is None:
+    if adapter is None:
         weights = {name: digest_of_weights(model)}
     else:
         weights = {
@@ -133,7 +125,7 @@ def load(
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
-    if tokenizer.chat_template and (exported is not None or limits_template):
+    if tokenizer.chat_template and limits_template:
         wrapped.render = LimitedTemplate(tokenizer)
     # Tried now, so that a broken chat template is an error of loading.
     unread = [i for i in wrapped.encode("a prompt", is_raw=False) if i >= wrapped.vocabulary_size]
@@ -298,8 +290,14 @@ logger = logging.getLogger(__name__)
 
 
 def require_source(source: str, argument: str = "model") -> bool:
-    """Whether `source` is a folder. Raises ModelError if it is neither a folder nor a hub id."""
+    """Whether `source` is a folder.
+
+    Raises ModelError if it is neither a folder nor a hub id, or an export for browsers.
+    """
     is_folder = os.path.isdir(source)
+    if is_folder and is_web_folder(source):
+        rule = "is an export for browsers: name its model"
+        raise ModelError(f"{argument}: {shown(source)} {rule}")
     # "name" and "owner/name" may be hub ids; anything else can only be a folder.
     if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
         raise ModelError(

@@ -45,12 +45,6 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     """
     path = folder_of(folder)
     try:
-        if is_web_folder(path):
-            info = object_in(path / WEB_MANIFEST)
-            low, high = info["config"]["block_range"]
-            of_folder = str(info["name"]), (int(low), int(high))
-            has_adapter = info["adapter"] is not None
-            return CheckpointInfo(*of_folder, is_trained=True, has_adapter=has_adapter)
         if is_block_adapter(path):
             low, high = object_in(path / ADAPTER_INFO)["block_range"]
             of_adapter = path.resolve().name, (int(low), int(high))
@@ -71,12 +65,10 @@ def own_cpu_dtype(folder: str | Path) -> object:
     """Return the dtype that a model folder names for CPUs, "float32" if it names none.
 
     The dtype is `cpu_dtype` in a block adapter's file, else in set_block_decoding of config.json.
-    An export for browsers names the dtype of its graph. The value is not checked.
+    The value is not checked.
     """
     path = Path(folder)
     try:
-        if is_web_folder(path):
-            return object_in(path / WEB_MANIFEST).get("dtype")
         if is_block_adapter(path):
             info = object_in(path / ADAPTER_INFO)
         else:

@@ -1,17 +1,19 @@
-"""Exports a trained model to a folder from which a browser, or Python, can decode.
+"""Exports a trained model to a folder from which a browser can decode.
 
-The folder holds ONNX graphs, the tokenizer, a manifest, and the weights in several files. A fetched
-base model is stored with the rounding of its GGUF file; other models exactly, or in 8 bits for
-dtype int8. A block adapter is stored in 4 bits, its sampler head in 8 bits. Nothing is uploaded.
+The folder holds a manifest, the tokenizer and, for each engine of the browser, an ONNX graph with
+its weights, ready to run. The weights are those of the model or, for dtype int8, rounded to 8 bits;
+those of a fetched base are rounded as in its GGUF file. A block adapter is rounded to 4 bits, its
+sampler head to 8. Nothing is uploaded.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.files import replaced_folder, require_new_folder
@@ -27,33 +29,24 @@ from sbd_core.models.model_folder import (
     end_token_ids,
     folder_of,
     is_block_adapter,
-    is_web_folder,
     own_repetition_penalty,
     reach_of,
 )
-from sbd_core.models.stored_tensors import (
-    Stored,
-    exactly,
-    fits_blocks,
-    in_4_bits,
-    in_8_bits,
-    stored_weights,
-)
+from sbd_core.models.rounding import fits_blocks, rounded_to_4_bits, rounded_to_8_bits
 from sbd_core.models.web_folder import (
+    ENGINES,
     FORMAT,
-    GRAPHS,
+    PART_BYTES,
     PRODUCTS,
-    WebFolder,
+    Parts,
     digest_of,
     entry_of,
-    read_web,
-    write_parts,
 )
 from sbd_core.version import VERSION
 
+Dtype = Literal["float32", "int8"]
 MOST_BYTES = 2_000_000_000
 """Largest size in bytes of a model's weights in fp32, as WebAssembly has 4 GB of memory."""
-EMBEDDING = "model.embed_tokens.weight"
 TRIAL = tuple(range(24))
 """Prompt after which a browser compares its logits with Python's, as a check of its GPU."""
 
@@ -64,18 +57,20 @@ class WebExport:
 
     model: the model's name. folder: path of the export. dtype: float32 or int8, see export_web().
     digest: digest of the export's manifest.
-    download: number of bytes that a browser fetches, besides the program that runs the graphs.
+    download: {engine of the browser: number of bytes that it fetches}, without the program that
+        runs the graphs.
     """
 
     model: str
     folder: str
     dtype: str
     digest: str
-    download: int
+    download: Mapping[str, int]
 
     def __str__(self) -> str:
-        size = f"{self.download / 1e6:.1f} MB"
-        return f"wrote {self.folder}: {self.model}, {self.dtype}, {size} to download"
+        size, of_gpu = (f"{self.download[engine] / 1e6:.1f} MB" for engine in ENGINES)
+        size = f"{size} to download, {of_gpu} for a GPU"
+        return f"wrote {self.folder}: {self.model}, {self.dtype}, {size}"
 
 
 def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None = None) -> WebExport:
@@ -84,8 +79,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     model: folder or hub id of a trained model, or a block adapter; None is the bundled model.
     out: a new or empty folder; it stays unchanged if ArgumentError or ModelError is raised.
     dtype: "float32" or "int8", the dtype in which the graph multiplies matrices. None is int8 for
-        an adapter whose base was fetched, else float32. int8 also stores matrices in 8 bits, except
-        those of a fetched base.
+        an adapter whose base was fetched, else float32. int8 also rounds matrices to 8 bits in
+        blocks first, except those of a fetched base.
     """
     from sbd_core.models.backends.onnx.build import products_graph
 
@@ -93,15 +88,9 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     source = folder_of(model)
     if dtype not in (None, "float32", "int8"):
         raise ArgumentError("dtype", "must be float32 or int8", dtype)
-    read_model, tokenizer, adapter = _read(source)
+    read_model, tokenizer, adapter, kind = read_rounded(source, dtype)
     name = source.resolve().name
-    _require_fit(read_model, name, adapter)
-    is_fetched = adapter is not None and adapter.info.base in BASES
-    kind = dtype or ("int8" if is_fetched else "float32")
-    tensors = _stored(read_model, adapter, kind, is_fetched=is_fetched)
     with replaced_folder(target) as fresh:
-        read_model.config.save_pretrained(fresh)
-        read_model.generation_config.save_pretrained(fresh)
         if isinstance(tokenizer.chat_template, dict):  # named templates, of which one is used
             tokenizer.chat_template = tokenizer.get_chat_template()
         tokenizer.save_pretrained(fresh)
@@ -109,26 +98,27 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
         data = json.loads(plain.read_text(encoding="utf-8"))
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         plain.write_text(text, encoding="utf-8")
+        for_all = {file.name for file in fresh.iterdir()}
+        if kind == "int8":
+            # The graph by which a browser checks that its int8 products are exact.
+            (fresh / PRODUCTS).write_bytes(products_graph())
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "name": name,
             "dtype": kind,
-            "adapter": adapter and {**asdict(adapter.info), "trained": {}},
             "config": _config(read_model, tokenizer, name, adapter),
-            **write_parts(fresh, tensors),
+            "trial": _trial(read_model),
+            "part_bytes": PART_BYTES,
+            "graphs": _write_graphs(fresh, read_model, adapter, kind),
+            "files": {file.name: entry_of(file) for file in sorted(fresh.iterdir())},
         }
-        del read_model
-        if kind == "int8":
-            # The graph by which a browser checks that its int8 products are exact.
-            (fresh / PRODUCTS).write_bytes(products_graph())
-        written = WebFolder(fresh, manifest)
-        manifest["graphs"] = {name: _write_graph(written, name, tensors) for name in GRAPHS}
-        parts = {part["file"] for part in manifest["parts"]}
-        files = [file for file in sorted(fresh.iterdir()) if file.name not in parts]
-        manifest["files"] = {file.name: entry_of(file) for file in files}
-        sizes = [*manifest["files"].values(), *manifest["parts"]]
-        manifest["download"] = sum(entry["size"] for entry in sizes)
+        manifest["download"] = {}
+        for engine, graph in manifest["graphs"].items():
+            checks = {PRODUCTS} if engine == "wasm" and kind == "int8" else set()
+            fetched = {graph["file"], *graph["parts"], *for_all, *checks}
+            sizes = [manifest["files"][file]["size"] for file in fetched]
+            manifest["download"][engine] = sum(sizes)
         manifest["digest"] = digest_of(manifest)
         (fresh / WEB_MANIFEST).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
     return WebExport(
@@ -140,15 +130,42 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     )
 
 
-def _read(source: Path) -> tuple[Any, Any, BlockAdapter | None]:
-    """Read (model in fp32, tokenizer, block adapter or None). Raises ModelError."""
+def read_rounded(
+    source: Path, dtype: str | None = None
+) -> tuple[Any, Any, BlockAdapter | None, Dtype]:
+    """Read (model in fp32, tokenizer, block adapter or None, dtype), rounded as browsers have them.
+
+    source: a model folder. dtype: as in export_web(); the result names the dtype if this is None.
+    Raises ModelError, also for a model that browsers cannot run.
+    """
     name = str(source)
-    if is_web_folder(source):
-        raise ModelError(f"model: {shown(name)} is an export for browsers already")
-    is_folder = require_source(name)
+    is_folder, adapter = require_source(name), None
     if is_block_adapter(source):
-        return read_with_adapter(source, torch.float32)
-    return *read(name, torch.float32, is_folder=is_folder), None
+        model, tokenizer, adapter = read_with_adapter(source, torch.float32)
+    else:
+        model, tokenizer = read(name, torch.float32, is_folder=is_folder)
+    _require_fit(model, source.resolve().name, adapter)
+    is_fetched = adapter is not None and adapter.info.base in BASES
+    is_int8 = dtype == "int8" or (dtype is None and is_fetched)
+    # All weights of a fetched base are rounded but the mask token's row, which its adapter brought.
+    coarse = list(model.parameters()) if is_int8 else []
+    coarse = [model.get_input_embeddings().weight] if is_fetched else coarse
+    with torch.no_grad():
+        for weight in coarse:
+            if weight.ndim == 2 and fits_blocks(weight.shape[1]):
+                weight.copy_(rounded_to_8_bits(weight))
+    if adapter is not None:
+        tensors = {name: _rounded(name, each) for name, each in adapter.tensors().items()}
+        adapter = BlockAdapter.of(adapter.info, tensors)
+    return model, tokenizer, adapter, "int8" if is_int8 else "float32"
+
+
+def _rounded(name: str, tensor: Tensor) -> Tensor:
+    """Round a tensor of an adapter; `name` is its name in BlockAdapter.tensors()."""
+    if name == "mask_embedding" or not fits_blocks(tensor.numel()):  # the former is an embedding
+        return tensor.float()
+    store = rounded_to_8_bits if name.startswith("sampler.") else rounded_to_4_bits
+    return store(tensor.flatten()).view(tensor.shape)
 
 
 def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
@@ -167,31 +184,6 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
         raise ModelError(f"{subject} has weights of {size / 1e9:.1f} GB in fp32, and {rule}")
 
 
-def _stored(
-    model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
-) -> dict[str, Stored]:
-    """Convert all tensors of a model and its adapter to the form that the export stores.
-
-    is_fetched: whether the base was fetched; its weights are then taken from its GGUF file.
-    """
-    rows = {}
-    if is_fetched:
-        assert adapter is not None
-        rows = stored_weights(adapter.info.base)
-        mask = in_8_bits(model.get_input_embeddings().weight[adapter.info.mask_token_id][None])
-        rows[EMBEDDING] = rows[EMBEDDING] + mask
-    stored = {}
-    for name, weight in model.named_parameters():
-        is_matrix = weight.ndim == 2 and fits_blocks(weight[:1])  # graphs split rows in blocks
-        store = in_8_bits if dtype == "int8" and is_matrix else exactly
-        stored[name] = rows[name] if name in rows else store(weight)
-    for name, tensor in ({} if adapter is None else adapter.tensors()).items():
-        if name != "mask_embedding":  # stored as a row of the embedding
-            store = in_8_bits if name.startswith("sampler.") else in_4_bits
-            stored[name] = store(tensor) if fits_blocks(tensor) else exactly(tensor)
-    return stored
-
-
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
     """Make the manifest's "config": what decoding needs besides a graph. Raises ModelError."""
     from sbd_core.models.backends.onnx.export import GraphShape
@@ -207,6 +199,8 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
     into = None if adapter is None or adapter.sampler is None else adapter.sampler[0]
     return {
         **asdict(GraphShape.of(model)),
+        "width": model.config.intermediate_size,
+        "num_parameters": sum(parameter.numel() for parameter in model.parameters()),
         "max_positions": reach_of(model.config),
         "mask_token_id": mask,
         "end_token_ids": sorted(end_token_ids(model, tokenizer)),
@@ -222,32 +216,27 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
     }
 
 
-def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
-    """Write the ONNX graph for one engine; returns the graph's entry in the manifest.
-
-    engine: a key of GRAPHS. tensors: the result of _stored().
-    """
-    from sbd_core.models.backends.onnx.web_graph import WebExporter, WebGpuExporter
-    from sbd_core.models.stored_tensors import rounded_parts
-
-    model, _, adapter = read_web(target)
+def _trial(model: Any) -> list[tuple[int, float]]:
+    """Compute the largest logits after TRIAL: (token id, logit), the largest first."""
     with torch.inference_mode():
         largest = model(torch.tensor([TRIAL])).logits[0, -1].topk(8)
-    trial = list(zip(largest.indices.tolist(), largest.values.tolist(), strict=True))
-    dtype, embedding = target.manifest["dtype"], tensors[EMBEDDING]
-    is_rounded = dtype == "int8" and embedding.kind == "q8_0"
-    exporter = (WebGpuExporter if engine == "webgpu" else WebExporter)(
-        model,
-        dtype,
-        None if adapter is None else adapter.layers,
-        rounded_embedding=rounded_parts(embedding) if is_rounded else None,
-        sampler=None if adapter is None or adapter.sampler is None else adapter.sampler[0],
-    )
-    made = exporter.write_graph(target.folder / GRAPHS[engine])
-    weights = []
-    for weight in made.weights:
-        entry = {**asdict(weight), "from": weight.tensors, "bytes": weight.size}
-        del entry["tensors"], entry["size"]
-        weights.append({key: value for key, value in entry.items() if value is not None})
-    told = {"file": GRAPHS[engine], "bytes": made.size, "sha256": made.sha256}
-    return {**told, "weights": weights, "trial": trial}
+    return list(zip(largest.indices.tolist(), largest.values.tolist(), strict=True))
+
+
+def _write_graphs(
+    folder: Path, model: Any, adapter: BlockAdapter | None, dtype: Dtype
+) -> dict[str, Any]:
+    """Write the graph and weights of every engine; returns the manifest's entries of the graphs.
+
+    The model is of no use afterwards, as the last graph reorders its heads.
+    """
+    from sbd_core.models.backends.onnx.web_graph import WebExporter, WebGpuExporter
+
+    entries, known = {}, dict[bytes, str]()
+    for engine, exporter in zip(ENGINES, (WebExporter, WebGpuExporter), strict=True):
+        file, parts = f"model-{engine}.onnx", Parts(folder, known)
+        tables = exporter(model, dtype, adapter).write_graph(folder / file, parts)
+        parts.close()
+        entry = {"file": file, "parts": parts.files, "bytes": parts.size, "sampler": tables}
+        entries[engine] = entry
+    return entries

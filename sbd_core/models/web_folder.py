@@ -1,21 +1,21 @@
-"""Reads folders that export_web() wrote for browsers, and caches exports on this machine.
+"""The folders that export_web() writes for browsers, and the cache of such folders.
 
-The weights are split into files small enough for any web host, in the formats of stored_tensors.py.
-Cached exports are in the user's cache folder and may be deleted. Torch is imported only to read
-tensors, as the page opens such folders before it loads a model.
+The weights of each engine are split into compressed files small enough for any web host. Cached
+exports are in the user's cache folder and may be deleted. Torch is not imported, as the page opens
+such folders before it loads a model.
 """
 
+import gzip
 import hashlib
 import json
-import math
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sbd_core.errors import ArgumentError, ModelError, one_line, shown, shown_name
+from sbd_core.errors import ModelError, one_line, shown, shown_name
 from sbd_core.files import PACKAGE, cache_folder, fill_cache, sha256
 from sbd_core.models.bases import BASES
 from sbd_core.models.model_folder import (
@@ -26,23 +26,21 @@ from sbd_core.models.model_folder import (
     object_in,
 )
 
-if TYPE_CHECKING:
-    from sbd_core.models.block_adapter import BlockAdapter
-    from sbd_core.models.stored_tensors import Stored
-FORMAT = 1
-GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
-"""{engine of the browser: name of the file with its graph}."""
+FORMAT = 2
+ENGINES = ("wasm", "webgpu")
+"""What computes in a browser: its processor or its GPU."""
 PRODUCTS = "products.onnx"
 """Name of a graph by which a browser checks that its int8 products are exact."""
-PART_BYTES = 8_000_000
+PART_BYTES = 7_990_000
+"""Bytes of weights in a part: compressed, a part has at most 8 MB, whatever the weights."""
+COMPRESSION = 3
+"""zlib's level: higher ones take much longer for few bytes less."""
 DAMAGED = "export it again"
-BLOCK_OF_KIND = {"f32": (1, 4), "bf16": (1, 2), "q8_0": (32, 34), "q4_1": (32, 20)}
-"""{kind of a stored tensor: (number of values in a block, bytes of the block)}."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebFolder:
-    """A folder that export_web() wrote. manifest: facts about the model, and where tensors are."""
+    """A folder that export_web() wrote. manifest: facts about the model and its files."""
 
     folder: Path
     manifest: Mapping[str, Any]
@@ -58,10 +56,14 @@ class WebFolder:
         return str(self.manifest["digest"])
 
     @property
+    def download(self) -> Mapping[str, int]:
+        """{engine: number of bytes that it fetches}."""
+        return dict(self.manifest["download"])
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the folder's files, the manifest first."""
-        parts = [part["file"] for part in self.manifest["parts"]]
-        return (WEB_MANIFEST, *self.manifest["files"], *parts)
+        return (WEB_MANIFEST, *self.manifest["files"])
 
 
 def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
@@ -76,22 +78,22 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
         manifest = object_in(folder / WEB_MANIFEST)
         if manifest["format"] != FORMAT:
             rule = f"was exported for format {manifest['format']}, and this version reads {FORMAT}"
-            raise ModelError(f"{subject} {rule}: install the version that wrote it")
+            raise ModelError(f"{subject} {rule}: {DAMAGED}, or install the version that wrote it")
         if manifest["digest"] != digest_of(manifest):
             raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
-        sizes = _checked_entries(manifest)
+        _check(manifest)
     except ModelError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = shown_name("lacks " * isinstance(error, KeyError) + one_line(error))
         raise ModelError(f"{subject} has a damaged {WEB_MANIFEST} ({why}): {DAMAGED}") from error
-    for name, entry in sizes.items():
+    for name, entry in manifest["files"].items():
         _require_whole(folder, name, entry, subject, reads_all=reads_all)
     return WebFolder(folder, manifest)
 
 
-def _checked_entries(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the entries of all files by name, after checking whatever Python reads of a manifest.
+def _check(manifest: Mapping[str, Any]) -> None:
+    """Check whatever Python reads of a manifest.
 
     Raises ValueError, KeyError, TypeError or AttributeError, with a message that names the entry.
     """
@@ -103,35 +105,21 @@ def _checked_entries(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]
     def is_count(value: object, least: int = 0) -> bool:
         return type(value) is int and value >= least
 
-    def is_file(name: object) -> bool:  # as ui/web/engine/files.js asks it, too
-        return isinstance(name, str) and bool(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", name))
+    def is_file(name: str) -> bool:  # as ui/web/engine/files.ts asks it, too
+        return bool(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", name))
 
-    name, parts, config = manifest["name"], manifest["parts"], manifest["config"]
+    name, config = manifest["name"], manifest["config"]
     is_part = isinstance(name, str) and name not in ("", "..") and Path(name).name == name
     require(is_part and name.isprintable(), "name", "one plain part of a path")
-    require(is_count(manifest["download"]), "download", "a number of bytes")
-    entries = [(part["file"], part) for part in parts] + [*manifest["files"].items()]
-    for file, entry in entries:
+    sizes = [manifest["download"][engine] for engine in ENGINES]
+    require(all(map(is_count, sizes)), "download", "a number of bytes for each engine")
+    for file, entry in manifest["files"].items():
         require(is_file(file), "a file's name", "letters, digits, dots, - and _")
         require(is_count(entry["size"]), f"size of {file}", "a number of bytes")
         require(isinstance(entry["sha256"], str), f"sha256 of {file}", "a text")
-    for engine, graph in manifest["graphs"].items():
-        require(graph["file"] in manifest["files"], f"graph of {engine}", "one of the files")
+    require(isinstance(config["has_adapter"], bool), "has_adapter", "true or false")
     low, high = config["block_range"]
     require(is_count(low, 1) and is_count(high, low), "block_range", "two rising whole numbers")
-    room = sum(part["size"] for part in parts)
-    for tensor, entry in manifest["tensors"].items():
-        shape, (values, size) = entry["shape"], BLOCK_OF_KIND[entry["kind"]]
-        is_shape = isinstance(shape, list) and all(is_count(each, 1) for each in shape)
-        require(is_shape, f"shape of {tensor}", "a list of whole numbers")
-        require(entry["bytes"] * values == size * math.prod(shape), tensor, "of its shape")
-        is_inside = is_count(entry["offset"]) and entry["offset"] + entry["bytes"] <= room
-        require(is_inside, tensor, "inside the parts")
-    if manifest["adapter"] is not None:
-        vocabulary, _ = manifest["tensors"]["model.embed_tokens.weight"]["shape"]
-        mask = manifest["adapter"]["mask_token_id"]
-        require(is_count(mask) and mask < vocabulary, "mask_token_id", "a row of the embedding")
-    return dict(entries)
 
 
 def _require_whole(
@@ -157,35 +145,54 @@ def digest_of(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_parts(folder: Path, tensors: Mapping[str, "Stored"]) -> dict[str, Any]:
-    """Write tensors to files weights-NN.bin, in order; tensors with equal bytes are written once.
+class Parts:
+    """The weights file of a graph, written in compressed parts of PART_BYTES.
 
-    Returns two entries for the manifest: "parts" lists the files with sizes and digests, "tensors"
-    gives each tensor's kind, shape, offset and length. Raises OSError.
+    files: names of the parts. size: number of bytes written, before compression.
     """
-    entries, kept, end = {}, dict[bytes, int](), 0
-    for name, stored in tensors.items():
-        offset = kept.setdefault(stored.data, end)
-        end = max(end, offset + len(stored.data))
-        entry = {"kind": stored.kind, "shape": list(stored.shape), "offset": offset}
-        entries[name] = {**entry, "bytes": len(stored.data)}
-    parts = []
-    for index, data in enumerate(_pieces(kept)):
-        file = folder / f"weights-{index:02}.bin"
-        file.write_bytes(data)
-        parts.append({"file": file.name, **entry_of(file)})
-    return {"parts": parts, "tensors": entries}
 
+    def __init__(self, folder: Path, known: dict[bytes, str]) -> None:
+        """Take the export's folder, and the names of its parts by the digests of their weights.
 
-def _pieces(tensors: Iterable[bytes]) -> Iterator[bytes]:
-    held = bytearray()
-    for data in tensors:
-        held += data
-        while len(held) >= PART_BYTES:
-            yield bytes(held[:PART_BYTES])
-            del held[:PART_BYTES]
-    if held:
-        yield bytes(held)
+        known: shared by the graphs of an export, so that their equal parts are one file.
+        """
+        self.files, self.size = list[str](), 0
+        self._folder, self._known = folder, known
+        self._held = bytearray()
+        self._places = dict[bytes, int]()
+
+    def tell(self) -> int:
+        """Return the number of bytes written so far."""
+        return self.size
+
+    def write(self, data: Any) -> None:
+        """Write bytes or an array. Raises OSError."""
+        held = memoryview(data).cast("B")
+        self._places.setdefault(hashlib.sha256(held).digest(), self.size)
+        self._held += held
+        self.size += held.nbytes
+        while len(self._held) >= PART_BYTES:
+            self._put()
+
+    def place(self, data: Any) -> int:
+        """Return the place of an array in the file; writes it unless an equal one was written."""
+        place = self._places.get(hashlib.sha256(data).digest())
+        if place is None:
+            place = self.size
+            self.write(data)
+        return place
+
+    def close(self) -> None:
+        """Write the last part. Raises OSError."""
+        if self._held:
+            self._put()
+
+    def _put(self) -> None:
+        data, self._held = self._held[:PART_BYTES], self._held[PART_BYTES:]
+        key, name = hashlib.sha256(data).digest(), f"weights-{len(self._known):02}.bin"
+        if key not in self._known:
+            (self._folder / name).write_bytes(gzip.compress(data, COMPRESSION, mtime=0))
+        self.files.append(self._known.setdefault(key, name))
 
 
 def entry_of(file: Path) -> dict[str, Any]:
@@ -193,94 +200,9 @@ def entry_of(file: Path) -> dict[str, Any]:
     return {"size": file.stat().st_size, "sha256": sha256(file)}
 
 
-OF_MODEL = ("model.", "lm_head.")
-"""How names of a transformers model's weights begin; an adapter's begin otherwise."""
-
-
-def tensors_of(web: WebFolder) -> "dict[str, Stored]":
-    """Read a folder's tensors, keyed by their names in transformers or BlockAdapter.tensors()."""
-    from sbd_core.models.stored_tensors import Stored
-
-    parts = (web.folder / part["file"] for part in web.manifest["parts"])
-    data, tensors = b"".join(part.read_bytes() for part in parts), {}
-    for name, entry in web.manifest["tensors"].items():
-        part = data[entry["offset"] : entry["offset"] + entry["bytes"]]
-        tensors[name] = Stored(entry["kind"], tuple(entry["shape"]), part)
-    return tensors
-
-
-def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
-    """Read (model in fp32, tokenizer, block adapter or None) from a folder. Raises ModelError.
-
-    The weights are the same, to the bit, as those that a browser computes from the folder.
-    """
-    from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
-    from sbd_core.models.loading import LOADING_ERRORS, require_whole
-    from sbd_core.models.runtime import quietly
-
-    tensors = {name: stored.tensor() for name, stored in tensors_of(web).items()}
-    folder = str(web.folder)
-    try:
-        with quietly():
-            from transformers import (
-                MODEL_FOR_CAUSAL_LM_MAPPING,
-                AutoConfig,
-                AutoTokenizer,
-                GenerationConfig,
-            )
-
-            where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-            config = AutoConfig.from_pretrained(folder, **where)
-            if config.get_text_config().num_hidden_layers < 1:
-                raise ValueError("its config names no layer (num_hidden_layers)")
-            kind: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
-            weights = {n: tensor for n, tensor in tensors.items() if n.startswith(OF_MODEL)}
-            model, report = kind.from_pretrained(
-                None,
-                config=config,
-                state_dict=weights,
-                attn_implementation="sdpa",
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-            )
-            if report["mismatched_keys"]:
-                raise ValueError(f"{sorted(report['mismatched_keys'])[0][0]} is of another shape")
-            model.generation_config = GenerationConfig.from_pretrained(folder, **where)
-            tokenizer = AutoTokenizer.from_pretrained(folder, **where)
-    except LOADING_ERRORS as error:
-        raise ModelError(
-            f"model: {shown(folder)} cannot be read: {one_line(error)}; {DAMAGED}"
-        ) from error
-    require_whole(folder, report, "model")
-    told, adapter = web.manifest["adapter"], None
-    if told is not None:
-        try:
-            info = BlockAdapterInfo.of(told)
-            for index, layer in enumerate(model.model.layers):
-                for name, place in LINEARS.items():
-                    (out, into), key = (
-                        layer.get_submodule(place).weight.shape,
-                        f"layers.{index}.{name}",
-                    )
-                    found = tensors[f"{key}.A"].shape, tensors[f"{key}.B"].shape
-                    if found != ((info.rank, into), (out, info.rank)):
-                        raise ValueError(f"{key} is of another shape")
-            if sampler := web.manifest["config"]["sampler"]:
-                width, hidden = sampler["width"], model.config.hidden_size
-                found = tensors["sampler.into"].shape, tensors["sampler.out"].shape
-                if found != ((2 * width, 2 * hidden), (hidden, width)):
-                    raise ValueError("its sampler head is of another shape")
-            mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
-            adapter = BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
-        except (ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
-            rule = f"has a damaged block adapter: {one_line(error)}; {DAMAGED}"
-            raise ModelError(f"model: {shown(folder)} {rule}") from error
-    return model, tokenizer, adapter
-
-
 CODE = (
     "models/web_export.py",
-    "models/stored_tensors.py",
+    "models/rounding.py",
     "models/web_folder.py",
     *(f"models/backends/onnx/{name}.py" for name in ("export", "web_graph")),
 )

@@ -194,23 +194,21 @@ export class EngineChoice {
   draw() {
     const files = this.model?.export;
     if (!files) return;
-    const { bytes } = files;
     const { decoder, isInBrowser } = this;
     const { state, ready, engine } = decoder;
     const { stores, isWhole } = this.stored;
     const { source } = engine.addresses;
     const isOther = source.base !== pageAddress(files.base);
-    const isLarge = bytes > MAX_UNREQUESTED_BYTES;
+    const isLarge = files.bytes.wasm > MAX_UNREQUESTED_BYTES;
     const isComing = isInBrowser && state === "coming";
-    const isFetched = !isOther && engine.bytes >= bytes;
-    const size = formatMegabytes(bytes);
-    const memory = Math.round((bytes * constants.memoryOfDownload) / 1e7) * 10;
+    const isFetched = engine.bytes >= engine.allBytes;
+    const kind = ENGINES[engineInAddress()] ?? (isLarge && this.hasGpu ? "webgpu" : "wasm");
+    const size = formatMegabytes(files.bytes[kind]);
+    const memory = Math.round((files.bytes[kind] * constants.memoryOfDownload[kind]) / 1e7) * 10;
     const taken = isLarge ? `${size}, about ${memory} MB of memory` : size;
     const first = isWhole ? "loads the model" : `fetches the model first, ${taken},`;
     const waits = `Decode ${first} and then runs in your browser`;
-    const amount = isOther
-      ? formatMegabytes(engine.bytes)
-      : `${formatMillions(engine.bytes)} of ${size}`;
+    const amount = `${formatMillions(engine.bytes)} of ${formatMegabytes(engine.allBytes)}`;
     const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
     const { gpu = "", why = "", canStore = true } = (isInBrowser && state === "on" && ready) || {};
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
@@ -226,8 +224,8 @@ export class EngineChoice {
     const more = notes.length ? `. ${notes.join(" ")}` : "";
     setText(this.words, `${who}${this.speed.words}${more}`);
     this.words.dataset.state = isInBrowser ? state : "off";
-    this.bar.hidden = !isComing || isOther || isFetched;
-    this.bar.max = bytes;
+    this.bar.hidden = !isComing || isFetched;
+    this.bar.max = engine.allBytes;
     this.bar.value = engine.bytes;
     this.deleteButton.hidden = !(isLarge && stores.length) || isComing;
     this.wordsQuestion.hidden = !(isLarge && isInBrowser && state === "on");
@@ -283,7 +281,7 @@ export class EngineChoice {
 
   /** Load the model before the visitor decodes, if it is small or was stored. */
   async warm() {
-    const isSmall = (this.model?.export?.bytes ?? 0) <= MAX_UNREQUESTED_BYTES;
+    const isSmall = (this.model?.export?.bytes.wasm ?? 0) <= MAX_UNREQUESTED_BYTES;
     if (isSmall || (await findStores(storePrefixOf(this.model?.name ?? ""))).isWhole)
       void this.decoder.turnOn();
   }
@@ -291,7 +289,7 @@ export class EngineChoice {
   /** Whether a link's decode would first download much that the visitor did not ask for; says so. */
   async refusesLink() {
     if (!this.isInBrowser || !this.model?.export) return false;
-    const isSmall = this.model.export.bytes <= MAX_UNREQUESTED_BYTES;
+    const isSmall = this.model.export.bytes.wasm <= MAX_UNREQUESTED_BYTES;
     if (isSmall || (await findStores(storePrefixOf(this.model.name))).isWhole) return false;
     sayStatus(LINKED);
     return true;

@@ -118,8 +118,9 @@ const GPU_STOPPED =
 
 export class Engine {
   onProgress: () => void;
-  /** Bytes of the model read so far. */
+  /** Bytes of the model read so far, and in all; 0 before the engine knows. */
   bytes = 0;
+  allBytes = 0;
   worker: Worker | null = null;
   loading: Promise<Ready> | null = null;
 
@@ -159,8 +160,10 @@ export class Engine {
       worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
       worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => {
         if (worker !== this.worker) return; // a message of an earlier worker
-        if (data.kind === "progress") {
-          this.bytes = Math.max(0, this.bytes + data.bytes);
+        if (data.kind === "begins" || data.kind === "progress") {
+          const isNew = data.kind === "begins";
+          this.allBytes = isNew ? data.bytes : this.allBytes;
+          this.bytes = isNew ? 0 : this.bytes + data.bytes;
           this.onProgress();
         } else if (data.kind === "ready") {
           isReady = true;
@@ -187,5 +190,6 @@ export class Engine {
     this.worker = null;
     this.loading = null;
     this.bytes = 0;
+    this.allBytes = 0;
   }
 }

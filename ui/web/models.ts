@@ -2,6 +2,7 @@
 
 import type { Run } from "./core/run.ts";
 import { type Channel, channel } from "./dom/views.ts";
+import type { Engine } from "./engine/files.ts";
 
 /** A model, see model_entry in ui/page.py. */
 export interface Model {
@@ -14,7 +15,7 @@ export interface Model {
   canDraft: boolean; // whether it has a mask token, and so more than one strategy
   isTrained: boolean;
   absence: string; // why the server cannot decode with it; "" if it can
-  export: { base: string; bytes: number } | null; // files for browsers and the size of their download
+  export: { base: string; bytes: Record<Engine, number> } | null; // files for browsers and what each engine downloads
   untrained: { name: string; words: string; lines: string[] } | null; // how to train it
   presets: { label: string; prompts: [prompt: string, recording: string][] }[];
   promise: string; // what to expect of its answers

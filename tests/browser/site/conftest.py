@@ -13,7 +13,7 @@ import pytest
 
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.models.web_export import export_web
-from sbd_core.models.web_folder import open_web
+from sbd_core.models.web_folder import WebFolder, open_web
 from scripts.static_site import write_site
 from tests.browser.conftest import RUN, decode_button, state, sync_api
 from tests.ui.doubles import wait_for
@@ -120,6 +120,16 @@ def server(site, request):
 def open_page(server, open_page):
     """Pages close before their server ends: one may be fetching what it needs later."""
     return open_page
+
+
+def say_it_is_large(site: Path, export: WebFolder) -> None:
+    """Have a copy of the site say that the model's download has 30 MB."""
+    large = dict.fromkeys(export.download, 30_000_000)
+    own, other = (json.dumps(each, separators=(",", ":")) for each in (export.download, large))
+    file = site / "index.html"
+    text = file.read_text("utf-8")
+    assert own in text
+    file.write_text(text.replace(own, other), "utf-8")
 
 
 def address(server) -> str:

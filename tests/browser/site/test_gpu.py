@@ -13,12 +13,21 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.models.loading import load
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import digest_of
 from sbd_core.solvers import EntropyBound, LeftToRight, Random
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
-from tests.browser.site.conftest import GPU_FLAGS, address, before_engine, fill, serving, until
+from tests.browser.site.conftest import (
+    GPU_FLAGS,
+    address,
+    before_engine,
+    fill,
+    say_it_is_large,
+    serving,
+    until,
+)
+from tests.conftest import in_browsers
 from ui.decode.form import USUAL_ROWS
 
 pytestmark = pytest.mark.browser
@@ -103,8 +112,8 @@ def decoded(page, config, prompt: str, longest: int = LONGEST["webgpu"]):
 
 
 @pytest.mark.parametrize("name", PROMPTS)
-def test_every_strategy_gives_the_tokens_of_python(page, exports, name) -> None:
-    model = load(next(export.folder for export in exports if export.name == name))
+def test_every_strategy_gives_the_tokens_of_python(page, adapter_folder, name) -> None:
+    model = in_browsers({"sbd-nano": DEFAULT_CHECKPOINT, "adapted": adapter_folder}[name])
     for engine, longest in LONGEST.items():
         loaded(page, name, engine)
         # The products of nano are large for a processor that plays a GPU.
@@ -122,7 +131,7 @@ def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_fol
     plain = replace(WAYS["ntp"], max_new_tokens=LONGEST["webgpu"])
     for engine, dtype in (("webgpu", "float32"), ("wasm", "int8")):  # of its products
         loaded(page, folder.name, engine)
-        expected = generate(load(folder, dtype=dtype), "a b c", plain)
+        expected = generate(in_browsers(adapter_folder, "int8", dtype), "a b c", plain)
         for way in ("ntp", "verify-12-rows"):
             text, _, tokens = decoded(page, WAYS[way], "a b c")
             assert (text, tokens) == ("", [*expected.token_ids]), (engine, way)
@@ -146,9 +155,7 @@ def has_decoded(page) -> None:
 
 def test_a_large_model_is_offered_fetched_and_deleted(gpu_browser, site, exports, tmp_path) -> None:
     shutil.copytree(site, tmp_path / "site")
-    file = tmp_path / "site" / "index.html"
-    size = str(exports[0].manifest["download"])
-    file.write_text(file.read_text("utf-8").replace(size, "30000000"), "utf-8")
+    say_it_is_large(tmp_path / "site", exports[0])
     page = gpu_browser.new_page()
     with serving(tmp_path / "site") as server:
         page.goto(on_watch(address(server) + "?engine=gpu"))
@@ -187,7 +194,7 @@ def test_a_lost_gpu_leaves_the_run_and_the_processor_goes_on(page, gpu_browser) 
 def wrong_trial(site) -> None:
     manifest = site / "models" / "adapted" / "manifest.json"
     told = json.loads(manifest.read_text())
-    told["graphs"]["webgpu"]["trial"][0][1] += 5
+    told["trial"][0][1] += 5
     manifest.write_text(json.dumps(told | {"digest": digest_of(told)}))
 
 

@@ -8,14 +8,9 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import gguf
-import numpy as np
 import pytest
-import torch
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM
 
 import sbd_core
 from sbd_core.__main__ import main
@@ -32,7 +27,6 @@ from sbd_core.models.bases import (
     remove,
     require_base,
 )
-from sbd_core.models.stored_tensors import stored_weights
 
 CONTENT = b"not really a model " * 1000
 FAKE = replace(
@@ -112,54 +106,6 @@ def test_a_base_is_fetched_once_and_again_where_its_file_is_gone(capsys) -> None
         assert main(["fetch", "--base", FAKE.name]) == 0
         assert (FAKE.licence in capsys.readouterr().out) == is_new
         assert find_base(FAKE) == folder
-
-
-def write_gguf(folder: Path) -> None:
-    """A random Llama as llama.cpp writes it: queries and keys in another order of rows."""
-    draw = np.random.default_rng(0)
-    writer = gguf.GGUFWriter(folder / GGUF_FILE, "llama")
-    writer.add_block_count(1)
-    writer.add_context_length(64)
-    writer.add_embedding_length(64)
-    writer.add_feed_forward_length(96)
-    writer.add_head_count(4)
-    writer.add_head_count_kv(2)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_freq_base(1e4)
-    writer.add_vocab_size(32)
-    sizes = {"attn_q": (64, 64), "attn_k": (32, 64), "attn_v": (32, 64), "attn_output": (64, 64)}
-    sizes |= {"ffn_gate": (96, 64), "ffn_up": (96, 64), "ffn_down": (64, 96)}
-    kinds = {
-        f"blk.0.{name}": (size, gguf.GGMLQuantizationType.Q4_1) for name, size in sizes.items()
-    }
-    kinds["token_embd"] = ((32, 64), gguf.GGMLQuantizationType.Q8_0)
-    for name, (size, kind) in kinds.items():
-        values = draw.standard_normal(size, np.float32)
-        blocks = gguf.quants.quantize(values, kind)
-        writer.add_tensor(f"{name}.weight", blocks, raw_dtype=kind)
-    for name in ("blk.0.attn_norm", "blk.0.ffn_norm", "output_norm"):
-        writer.add_tensor(f"{name}.weight", draw.standard_normal(64, np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-
-
-@pytest.mark.usefixtures("fake")
-def test_a_base_gives_its_blocks_as_transformers_reads_them() -> None:
-    folder = base_folder(FAKE)
-    folder.mkdir(parents=True)
-    write_gguf(folder)
-    model: Any = AutoModelForCausalLM.from_pretrained(
-        folder, gguf_file=GGUF_FILE, dtype=torch.float32
-    )
-    model.config.to_json_file(folder / "config.json")
-    stored = stored_weights(FAKE.name)
-    assert {each.kind for each in stored.values()} == {"f32", "q8_0", "q4_1"}
-    expected = dict(model.named_parameters())
-    assert stored.keys() == expected.keys()
-    for name, each in stored.items():
-        assert torch.equal(each.tensor(), expected[name])
 
 
 @pytest.mark.usefixtures("fake")

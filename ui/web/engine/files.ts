@@ -3,7 +3,7 @@
 
 import { EngineError, shown } from "./errors.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
 const COMPLETE_NOTE = "whole";
@@ -12,8 +12,8 @@ const OTHER_TAB_MS = 60_000;
 
 /** What the manifest says of a file; size in bytes. */
 type Promised = { size: number; sha256: string };
-/** Where a tensor lies in the joined parts, in bytes, and the kind of its storage, a key of READERS in export.ts. */
-export type Stored = { kind: string; shape: number[]; offset: number; bytes: number };
+/** What computes: WebAssembly on the processor, or the GPU. */
+export type Engine = "wasm" | "webgpu";
 
 /** The manifest of an export; sbd_core/models/web_export.py writes it. */
 export interface Manifest {
@@ -21,32 +21,20 @@ export interface Manifest {
   name: string;
   digest: string; // of the export
   config: Record<string, any>;
-  parts: (Promised & { file: string })[]; // files that joined hold the tensors
-  files: Record<string, Promised>; // other files by name
-  tensors: Record<string, Stored>; // by name
-  graphs: Record<string, Graph>; // by the engine that runs them
-  download: number; // bytes to download
+  trial: [id: number, logit: number][]; // the largest logits, in order, after the tokens 0 to 23
+  part_bytes: number; // bytes of weights in every part of a graph but the last
+  graphs: Record<Engine, Graph>;
+  files: Record<string, Promised>; // all files by name
+  download: Record<Engine, number>; // bytes to download
 }
-/** A graph. bytes: of all its weights. trial: the largest logits, in order, after the tokens 0 to 23. */
-export type Graph = {
-  file: string;
-  bytes: number;
-  weights: Initializer[];
-  trial: [id: number, logit: number][];
-};
-/** How to make a weight of a graph; see Weight in sbd_core/models/backends/onnx/web_graph.py. */
-export interface Initializer {
-  name: string;
-  rule: string; // see Weights.makeWeight() in export.ts
-  from: string[]; // names of the tensors to make it from
-  offset: number; // bytes before it in the graph's file of weights
-  bytes: number; // its size
-  group?: number; // size of the groups in which to rotate columns
-  turns_last?: number; // size of the groups in which to rotate the last tensor's rows
-  columns?: [number, number]; // the first column to take, and the one to stop before
-  /** see swapHeads() in export.ts; for rows, `place` is the index of the only tensor to reorder */
-  swaps?: [axis: "rows" | "columns", kvHeads: number, group: number, place: number];
-}
+/** A graph. parts: files that unpacked and joined hold its weights. bytes: of all its weights. */
+export type Graph = { file: string; parts: string[]; bytes: number; sampler: Tables | null };
+/** Where a graph's weights have the tables of a sampler head, see Weights in sampling.ts; in bytes. */
+type Tables = { of_token: number; out: number; embedding: Rows; head: Rows };
+/** Where the rows of all tokens are: values in fp32, or integers of 8 bits with an fp32 scale for every 32. */
+export type Rows =
+  | { values: number; integers?: undefined; scales?: undefined }
+  | { values?: undefined; integers: number; scales: number };
 
 export class Files {
   /** False once this browser has failed to store a file. */
@@ -78,9 +66,11 @@ export class Files {
     if (!(Number(found?.format) >= 1)) {
       throw new EngineError(`${MANIFEST} is not that of a model exported for browsers.`);
     }
-    if (found.format > FORMAT) {
+    if (found.format !== FORMAT) {
+      const [age, advice] =
+        found.format > FORMAT ? ["a newer", ""] : ["an older", " Export it again."];
       throw new EngineError(
-        `The model was exported by a newer version: format ${shown(found.format)}, and this page reads ${FORMAT}.`,
+        `The model was exported by ${age} version: format ${shown(found.format)}, and this page reads ${FORMAT}.${advice}`,
       );
     }
     // A store is named by the digest, which a manifest that was altered must not borrow.
@@ -253,8 +243,11 @@ function canonical(value: unknown): string {
   );
 }
 
-/** Decompress a gzip file, unless the host has already done so. Raises EngineError. */
-export async function decompress(data: Uint8Array<ArrayBuffer>) {
+/** Decompress a gzip file, unless the host has already done so. Raises EngineError. @param name for the error */
+export async function decompress(
+  data: Uint8Array<ArrayBuffer>,
+  name: string = "The engine’s code",
+) {
   if (data[0] !== 0x1f || data[1] !== 0x8b) return data.slice().buffer;
   if (!("DecompressionStream" in globalThis)) {
     throw new EngineError(
@@ -263,6 +256,6 @@ export async function decompress(data: Uint8Array<ArrayBuffer>) {
   }
   const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer().catch(() => {
-    throw new EngineError("The engine’s code is cut off.");
+    throw new EngineError(`${name} is cut off.`);
   });
 }

@@ -4,7 +4,7 @@
 import { type SeenBlock, visibleRows } from "../core/mask.ts";
 import { EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
-import type { Graph } from "./files.ts";
+import type { Manifest } from "./files.ts";
 import { bytesOf, type Resident, type Runtime, type Type } from "./runtime.ts";
 
 /** A tensor to make. */
@@ -305,7 +305,7 @@ const MOST_ROWS_AT_LEAST = 32;
  * from how many rows on a row's logits have the same bits whatever stands beside it. Sets fewestRows to that number.
  * Raises EngineError if logits are wrong or no such number is small enough.
  */
-export async function testGpu({ model, maskId }: Checkpoint, trial: Graph["trial"]) {
+export async function testGpu({ model, maskId }: Checkpoint, trial: Manifest["trial"]) {
   const ids = Array.from({ length: NUM_TRIED }, (_, index) => index);
   const cache = new Cache(model, NUM_TRIED + MOST_ROWS);
   const request = { cache, causalIds: ids.slice(-2), blockIds: [], numCausalLogits: 1 };

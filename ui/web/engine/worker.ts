@@ -4,7 +4,7 @@ import { readSettings } from "./decoding/settings.ts";
 import { stream } from "./decoding/stream.ts";
 import { EngineError } from "./errors.ts";
 import { openExport } from "./export.ts";
-import { decompress, Files, type Manifest } from "./files.ts";
+import { decompress, type Engine, Files, type Manifest } from "./files.ts";
 import { testGpu } from "./model.ts";
 import { checkWebAssembly, type Gpu, NOT_ENOUGH, openGpu, Runtime } from "./runtime.ts";
 import { type Form, type News, RunLines, Session } from "./session.ts";
@@ -37,8 +37,12 @@ export type Ready = {
   gpu: string;
   why: string;
 };
-/** A message to the page. bytes: read since the last "progress"; -Infinity if reading starts again. */
+/**
+ * A message to the page. "begins": the files of an engine are read from now on, `bytes` in all. "progress": bytes read
+ * since the last one.
+ */
 export type Reply =
+  | { kind: "begins"; bytes: number }
   | { kind: "progress"; bytes: number }
   | Ready
   | { kind: "failed"; text: string }
@@ -49,9 +53,6 @@ const MOST_THREADS = 4;
 /** Least size of the weights for a GPU, in bytes: with less, a processor ends a pass before a GPU has begun it. */
 const LEAST_GPU_BYTES = 50_000_000;
 const STOPPED = "Your GPU stopped, perhaps for want of memory.";
-/** A build of ONNX Runtime; its files are beside this script. */
-type Engine = "wasm" | "webgpu";
-
 const channel = new MessageChannel();
 let session: Session | null = null;
 let decodedBy = "";
@@ -92,9 +93,11 @@ async function startRuntime(gpu: Gpu | null) {
 
 /** Open the model on a GPU, or with null on the processor. */
 async function openChecked(manifest: Manifest, files: Files, gpu: Gpu | null) {
+  const engine = gpu ? "webgpu" : "wasm";
+  post({ kind: "begins", bytes: manifest.download[engine] });
   const runtime = await startRuntime(gpu);
-  const checkpoint = await openExport(runtime, manifest, files, gpu ? "webgpu" : "wasm");
-  if (gpu) await testGpu(checkpoint, manifest.graphs.webgpu?.trial ?? []);
+  const checkpoint = await openExport(runtime, manifest, files, engine);
+  if (gpu) await testGpu(checkpoint, manifest.trial);
   return checkpoint;
 }
 
@@ -102,7 +105,7 @@ async function openChecked(manifest: Manifest, files: Files, gpu: Gpu | null) {
 async function load({ base, storePrefix, engine }: Source) {
   const files = new Files(base, storePrefix, (bytes) => post({ kind: "progress", bytes }));
   const manifest = await files.manifest();
-  const isLarge = Number(manifest.graphs.webgpu?.bytes) > LEAST_GPU_BYTES;
+  const isLarge = manifest.graphs.webgpu.bytes > LEAST_GPU_BYTES;
   const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");
   const gpu = isForGpu ? await openGpu(engine === "webgpu").catch(() => null) : null;
   const lost = gpu?.device.lost.then(() => Promise.reject(new EngineError(STOPPED)));
@@ -111,7 +114,6 @@ async function load({ base, storePrefix, engine }: Source) {
     gpu &&
     (await Promise.race([openChecked(manifest, files, gpu), lost]).catch((error) => {
       why = messageOf(error, "Your GPU cannot run the model.");
-      post({ kind: "progress", bytes: Number.NEGATIVE_INFINITY });
     }));
   if (found) lost?.catch(() => post({ kind: "lost" }));
   else gpu?.device.destroy();

@@ -539,10 +539,7 @@ def hadamard(size: int) -> Tensor:
 
 
 def turned(x: Tensor, group: int) -> Tensor:
-    """Multiply x (.., group) by hadamard(group), without making that matrix.
-
-    The page's scripts do the same fp32 operations in the same order, and so get the same bits.
-    """
+    """Multiply x (.., group) by hadamard(group), without making that matrix."""
     shape, half = x.shape, 1
     while half < group:
         pairs = x.reshape(-1, group // (2 * half), 2, half)

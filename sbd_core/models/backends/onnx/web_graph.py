@@ -18,13 +18,11 @@ as two sessions would hold the weights twice.
 On WebGPU each node of the graph costs a kernel launch, so attention is a single operator there.
 For dtype int8, layers there multiply fp32 inputs by 8-bit weights, with a scale per 32 columns.
 
-The graph has no weights file. Python and the browser compute each weight from smaller stored
-tensors, by the same rule; see Weight.
+The other weights of a sampler head, with which the browser computes itself, are tables beside the
+graph's weights.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,186 +43,61 @@ from sbd_core.models.backends.onnx.export import (
     group_of,
     hadamard,
 )
-from sbd_core.models.block_adapter import GROUPS, LINEARS, AdapterLayers
-from sbd_core.models.stored_tensors import BLOCK
-
-NORMS = {
-    "attention_norm": "input_layernorm",
-    "feed_forward_norm": "post_attention_layernorm",
-}
-"""{name of a layer's norm here: its name in transformers}."""
-OF_HIDDEN = "sampler.of_hidden"
-"""Name of the weight that holds the columns of a sampler head's `into` for hidden states."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weight:
-    """A weight of the graph: its place in a file that would hold all weights, and its rule.
-
-    tensors: names in web_folder.tensors_of() of the tensors that the weight is computed from.
-    rule: how the tensors become the weight. "values": stacked, in fp32. "diagonal": as a
-        block-diagonal matrix, in fp32. "integers", "scales": stacked, rotated by `group`, then
-        rounded by quantized() of export.py. "blocks.integers", "blocks.scales": stacked, then
-        rounded by in_blocks(). "rounded.integers", "rounded.scales": a single tensor as it is
-        stored, in 8 bits.
-    offset, size: start and length in bytes.
-    group: number of columns that are rotated together; None rotates no columns.
-    turns_last: number of rows of the last tensor that are rotated together, before it is stacked;
-        None rotates no rows. See GROUP of export.py.
-    columns: (first, stop) of the columns taken from each tensor; None takes all.
-    swaps: ("rows", KV heads, heads per group, i) reorders the rows of tensors[i] by swapped().
-        ("columns", KV heads, heads per group, 0) reorders the columns of all tensors. None
-        reorders nothing.
-    """
-
-    name: str
-    rule: str
-    tensors: tuple[str, ...]
-    dtype: str
-    shape: tuple[int, ...]
-    offset: int
-    size: int
-    group: int | None = None
-    turns_last: int | None = None
-    columns: tuple[int, int] | None = None
-    swaps: tuple[str, int, int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WebWeights:
-    """The weights of a graph, in order.
-
-    size, sha256: length in bytes and digest of a file that would hold all weights.
-    """
-
-    weights: tuple[Weight, ...]
-    size: int
-    sha256: str
+from sbd_core.models.block_adapter import BlockAdapter
+from sbd_core.models.rounding import BLOCK, fits_blocks, in_8_bits
+from sbd_core.models.web_folder import Parts
 
 
 class WebExporter(Exporter):
     """Writes the graph of one model for a browser's CPU (WebAssembly)."""
 
-    def __init__(
-        self,
-        model: Any,
-        dtype: Dtype,
-        adapter: AdapterLayers | None,
-        *,
-        rounded_embedding: tuple[np.ndarray, np.ndarray] | None = None,
-        sampler: Tensor | None = None,
-    ) -> None:
-        """Take a model, dtype and adapter as Exporter does.
+    def __init__(self, model: Any, dtype: Dtype, adapter: BlockAdapter | None) -> None:
+        """Take a Llama-shaped model and its block adapter, None if it has none.
 
-        rounded_embedding: integers (vocabulary, hidden) and scales (vocabulary, blocks) of an
-            embedding that is stored in 8 bits; None for any other embedding.
-        sampler: the weight `into` of the model's sampler head, None if it has none.
+        dtype: "int8" reads the embedding in 8 bits, as in_8_bits() rounds it, if blocks fit it.
         """
-        super().__init__(model, dtype, adapter)
-        self._rounded_embedding = rounded_embedding
-        self._sampler = sampler
-        # Rules of the parts of a product's weight.
-        self._kinds = {"weight": "integers", "scales": "scales"} if dtype == "int8" else {}
+        super().__init__(model, dtype, None if adapter is None else adapter.layers)
+        self._sampler = None if adapter is None else adapter.sampler
+        self._has_coarse_rows = dtype == "int8" and fits_blocks(self.shape.hidden)
 
-    def write_graph(self, file: Path) -> WebWeights:
-        """Write the graph without weights; returns how to compute the weights. Raises OSError."""
-        sink, kept = _Sink(), dict[str, Any]()
-        self._write_graph(file, sink, kept, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
-        weights = [
-            self._weight(name, str(dtype), tuple(shape), offset)
-            for name, (dtype, shape, offset) in kept.items()
-        ]
-        return WebWeights(tuple(weights), sink.size, sink.digest.hexdigest())
+    def write_graph(self, file: Path, parts: Parts) -> dict[str, Any] | None:
+        """Write the graph, and its weights to `parts`. Raises OSError.
 
-    def _weight(self, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> Weight:
-        """Make the Weight of the graph's initializer `name`, whose bytes start at `offset`."""
-        rule, tensors, last, is_turned = self._rule(name)
-        size = int(np.dtype(dtype).itemsize * np.prod(shape))
-        turns_last = group_of(self.shape.head_size) if last else None
-        group = None
-        if is_turned:
-            width = self._width_of(name)
-            group = group_of(self.shape.head_size if ".out." in name else width)
-        return Weight(
-            name=name,
-            rule=rule,
-            tensors=tuple(tensors),
-            dtype=dtype,
-            shape=shape,
-            offset=offset,
-            size=size,
-            group=group,
-            turns_last=turns_last,
-            columns=(0, self.shape.hidden) if name == OF_HIDDEN else None,
-            swaps=self._swaps(name, tensors),
-        )
-
-    def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
-        """Return the field `swaps` of a Weight. It is None here, as only WebGPU reorders heads."""
-        return None
-
-    def _width_of(self, name: str) -> int:
-        """Return the number of inputs of the linear layers whose joint weight is called `name`."""
-        if name.startswith("head."):
-            return self.shape.hidden
-        _, index, product, _ = name.split(".", 3)
-        module = self.model.model.layers[int(index)]
-        return int(module.get_submodule(LINEARS[GROUPS[product][0]]).in_features)
-
-    def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
-        """Return (rule, tensor names, rotates_rows, rotates_columns) of the weight called `name`.
-
-        rotates_rows: whether rows of the last tensor are rotated.
-        rotates_columns: whether columns of all tensors are rotated.
+        Returns where `parts` has the tables of the sampler head, None without one: in bytes, for
+        of_token, the columns of `into` for embeddings (2 * width, hidden), and `out`; for the rows
+        of embedding and head {"values"} in fp32, or {"integers", "scales"} as in in_8_bits().
         """
-        is_plain = self.dtype == "float32"
-        if name == OF_HIDDEN:
-            return "values", ["sampler.into"], False, False
-        parts = name.split(".")
-        if parts[0] == "embedding":
-            rule = f"rounded.{parts[1]}" if len(parts) > 1 else "values"
-            return rule, ["model.embed_tokens.weight"], False, False
-        kind = self._kinds.get(parts[-1], "values")
-        if parts[0] == "head":
-            is_tied = self.model.lm_head.weight is self.model.model.embed_tokens.weight
-            source = "model.embed_tokens" if is_tied else "lm_head"
-            if parts[-1] == "bias":
-                return "values", ["lm_head.bias"], False, False
-            return kind, [f"{source}.weight"], False, not is_plain
-        if parts[0] == "norm":
-            return "values", ["model.norm.weight"], False, False
-        _, index, product, *rest = parts
-        layer = f"model.layers.{index}"
-        if product in NORMS:
-            return "values", [f"{layer}.{NORMS[product]}.weight"], False, False
-        linears, turns = GROUPS[product], product == "query_key_value" and not is_plain
-        if rest[-1] == "norm" or "norm" in rest:
-            head = "q" if rest[0] == "0" else "k"
-            return "values", [f"{layer}.self_attn.{head}_norm.weight"], False, False
-        if rest[0] == "B":
-            rule = "values" if self._shares_down(int(index), linears) else "diagonal"
-            return rule, [f"layers.{index}.{each}.B" for each in linears], turns, False
-        leaf = "bias" if rest[0] == "bias" else "weight"
-        names = [f"{layer}.{LINEARS[each]}.{leaf}" for each in linears]
-        if rest[0] == "both":
-            read = linears[:1] if self._shares_down(int(index), linears) else linears
-            names = [*(f"layers.{index}.{each}.A" for each in read), *names]
-        return kind, names, turns, not is_plain and leaf == "weight"
+        self._write_graph(file, parts, {}, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
+        if self._sampler is None:
+            return None
+        into, out = self._sampler
+        of_token = into[:, self.shape.hidden :]
+        return {
+            "of_token": parts.place(_array(of_token)),
+            "out": parts.place(_array(out)),
+            "embedding": self._rows(self.model.model.embed_tokens.weight, parts),
+            "head": self._rows(self.model.lm_head.weight, parts),
+        }
 
-    def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
-        """Whether the adapter has the same matrix A for all these linear layers of a layer."""
-        first, *others = [down for down, _ in self._pairs(index, *linears)]
-        return all(torch.equal(down, first) for down in others)
+    def _rows(self, weight: Tensor, parts: Parts) -> dict[str, int]:
+        if not self._has_coarse_rows:
+            return {"values": parts.place(_array(weight))}
+        names = ("integers", "scales")
+        return {
+            name: parts.place(each.numpy())
+            for name, each in zip(names, in_8_bits(weight), strict=True)
+        }
 
     def _nodes(self) -> None:
         super()._nodes()
         if self._sampler is None:
             return
-        w, sampler = self.writer, self._sampler[:, : self.shape.hidden].float()
+        w, of_hidden = self.writer, self._sampler[0][:, : self.shape.hidden]
         w.initializers.append(_constant("ones", torch.ones(self.shape.hidden)))
         kind, epsilon = "SimplifiedLayerNormalization", torch.finfo(torch.float32).eps
         read = w.node(kind, ["norm", "ones"], "sampler.read", axis=-1, epsilon=epsilon)
-        w.node("Gemm", [read, w.weight(OF_HIDDEN, lambda: sampler)], "sampler", transB=1)
+        weight = w.weight("sampler.of_hidden", lambda: of_hidden)
+        w.node("Gemm", [read, weight], "sampler", transB=1)
 
     def _inputs(self) -> list[Any]:
         s, make = self.shape, helper.make_tensor_value_info
@@ -248,7 +121,7 @@ class WebExporter(Exporter):
         logits = make("logits", TensorProto.FLOAT, ["num_logits", s.vocabulary])
         own = []
         if self._sampler is not None:
-            sizes: list[Any] = ["num_logits", self._sampler.shape[0]]
+            sizes: list[Any] = ["num_logits", self._sampler[0].shape[0]]
             own = [make("sampler", TensorProto.FLOAT, sizes)]
         return [logits, *own, *self._caches(".new")]
 
@@ -261,19 +134,19 @@ class WebExporter(Exporter):
         ]
 
     def _embedded(self, module: Any) -> str:
-        if self._rounded_embedding is None:
+        if not self._has_coarse_rows:
             return super()._embedded(module)
-        w, (integers, scales) = self.writer, self._rounded_embedding
+        w, (integers, scales) = self.writer, in_8_bits(module.weight)
         num_blocks = scales.shape[1]
 
-        def gathered(part: str, make: Callable[[], np.ndarray]) -> str:
-            weight = w.weight(f"embedding.{part}", make)
+        def gathered(part: str, table: Tensor) -> str:
+            weight = w.weight(f"embedding.{part}", lambda: table)
             return w.node("Gather", [weight, "token_ids"], f"hidden.{part}")
 
-        values = gathered("integers", lambda: integers)
+        values = gathered("integers", integers)
         values = w.node("Cast", [values], "hidden.values", to=TensorProto.FLOAT)
-        values = w.reshape(values, "hidden.blocks", -1, num_blocks, integers.shape[1] // num_blocks)
-        scale = w.reshape(gathered("scales", lambda: scales), "hidden.steps", -1, num_blocks, 1)
+        values = w.reshape(values, "hidden.blocks", -1, num_blocks, BLOCK)
+        scale = w.reshape(gathered("scales", scales), "hidden.steps", -1, num_blocks, 1)
         values = w.node("Mul", [values, scale], "hidden.scaled")
         return w.reshape(values, "hidden", -1, self.shape.hidden)
 
@@ -322,11 +195,10 @@ class WebGpuExporter(WebExporter):
     It reorders the heads of the model in place, so the model is of no use afterwards.
     """
 
-    def __init__(
-        self, model: Any, dtype: Dtype, adapter: AdapterLayers | None, **rest: Any
-    ) -> None:
+    def __init__(self, model: Any, dtype: Dtype, adapter: BlockAdapter | None) -> None:
         """Take the arguments of WebExporter, and reorder the heads of the model and its adapter."""
-        super().__init__(model, "float32", adapter, **rest)
+        super().__init__(model, dtype, adapter)
+        self.dtype = "float32"
         s = self.shape
         self._heads = s.num_kv_heads, s.num_heads // s.num_kv_heads
         layers = [(each.self_attn.q_proj, each.self_attn.o_proj) for each in model.model.layers]
@@ -334,11 +206,10 @@ class WebGpuExporter(WebExporter):
             for each in query.parameters():
                 each.data = swapped(each.data, *self._heads)
             out.weight.data = swapped(out.weight.data.T, *self._heads).T
-        if adapter is not None and self._heads[1] > 1:
-            self.adapter = [self._swapped_pairs(pairs) for pairs in adapter]
+        if self.adapter is not None and self._heads[1] > 1:
+            self.adapter = [self._swapped_pairs(pairs) for pairs in self.adapter]
         widths = {each.in_features for each in model.modules() if isinstance(each, Linear)}
-        if dtype == "int8" and all(width % BLOCK == 0 for width in widths):
-            self._kinds = {"weight": "blocks.integers", "scales": "blocks.scales"}
+        self._is_in_blocks = dtype == "int8" and all(map(fits_blocks, widths))
 
     def _swapped_pairs(
         self, pairs: Mapping[str, tuple[Tensor, Tensor]]
@@ -347,20 +218,10 @@ class WebGpuExporter(WebExporter):
         query, out = (a, swapped(b, *self._heads)), (swapped(out_a.T, *self._heads).T, out_b)
         return {**pairs, "q": query, "o": out}
 
-    def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
-        product, part = name.split(".")[2:4] if name.startswith("layer.") else ("", "")
-        if self._heads[1] == 1 or (product, part) == ("out", "bias"):
-            return None
-        if product == "query_key_value" and part in ("weight", "scales", "both", "bias", "B"):
-            place = next(i for i, each in enumerate(tensors) if not each.endswith(".A"))
-            return "rows", *self._heads, place
-        is_of_out = product == "out" and part in ("weight", "scales", "both")
-        return ("columns", *self._heads, 0) if is_of_out else None
-
     def _multiplied(
         self, name: str, x: Operand, weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        if not self._kinds:
+        if not self._is_in_blocks:
             return super()._multiplied(name, x, weight, shared)
         w, (rows, columns) = self.writer, weight().shape
         made: list[np.ndarray] = []
@@ -415,23 +276,12 @@ def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
     return numbers.numpy(), scales.flatten().numpy()
 
 
-class _Sink:
-    """A writable file that keeps only the number and the digest of the bytes written to it."""
-
-    def __init__(self) -> None:
-        self.digest, self.size = hashlib.sha256(), 0
-
-    def tell(self) -> int:
-        """Return the number of bytes written so far."""
-        return self.size
-
-    def write(self, data: Any) -> None:
-        """Count the bytes of `data`, which may be an array, and add them to the digest."""
-        self.digest.update(data)
-        self.size += memoryview(data).nbytes
-
-
 def _constant(name: str, values: Tensor) -> Any:
     """Make an fp32 initializer that is stored in the graph itself."""
-    array = np.ascontiguousarray(values.to(torch.float32).numpy())
+    array = _array(values)
     return helper.make_tensor(name, TensorProto.FLOAT, array.shape, array.tobytes(), raw=True)
+
+
+def _array(values: Tensor) -> np.ndarray:
+    """Convert a tensor to a contiguous fp32 array."""
+    return np.ascontiguousarray(values.detach().float().numpy())

@@ -84,10 +84,14 @@ test("a host that does not answer, or stops in the middle, is said", async () =>
   await assert.rejects(new Files(BASE, STORES, () => {}).read("a.bin", PROMISED), sentence);
 });
 
-test("a manifest of a newer version, of something else or of no JSON is a sentence", async () => {
+test("a manifest of another version, of something else or of no JSON is a sentence", async () => {
   await assert.rejects(
-    manifestOf({ format: 2 }),
-    /exported by a newer version: format 2, .* reads 1/,
+    manifestOf({ format: 3 }),
+    /exported by a newer version: format 3, .* reads 2\.$/,
+  );
+  await assert.rejects(
+    manifestOf({ format: 1 }),
+    /exported by an older version: format 1, .* reads 2\. Export it again\.$/,
   );
   await assert.rejects(manifestOf({ name: "m" }), /is not that of a model exported for browsers/);
   await assert.rejects(answerWith(DATA).manifest(), /manifest\.json is not JSON/);
@@ -132,9 +136,9 @@ class Storage {
 
 /** A manifest as Python writes it, and as its digest is made of it. */
 const WRITTEN =
-  '{"tiny": 1e-05, "one": 1.0, "name": "\\u00fc \\ud83d\\ude42\\u007f\\n", "format": 1, "none": [null, []]}';
+  '{"tiny": 1e-05, "one": 1.0, "name": "\\u00fc \\ud83d\\ude42\\u007f\\n", "format": 2, "none": [null, []]}';
 const CANONICAL =
-  '{"format":1,"name":"\\u00fc \\ud83d\\ude42\\u007f\\n","none":[null,[]],"one":1.0,"tiny":1e-05}';
+  '{"format":2,"name":"\\u00fc \\ud83d\\ude42\\u007f\\n","none":[null,[]],"one":1.0,"tiny":1e-05}';
 const MANIFEST_DIGEST = createHash("sha256").update(CANONICAL).digest("hex");
 
 /** Open a manifest with its digest. */
@@ -207,6 +211,7 @@ test("code is unpacked here unless its host did so, and cut-off code is a senten
   assert.deepEqual(new Uint8Array(await decompress(packed)), DATA);
   assert.deepEqual(new Uint8Array(await decompress(DATA)), DATA);
   await assert.rejects(decompress(packed.slice(0, -6)), /^Error: The engine’s code is cut off\.$/);
+  await assert.rejects(decompress(packed.slice(0, -6), "a.bin"), /^Error: a\.bin is cut off\.$/);
 });
 
 test("without WebAssembly there is a sentence", () => {
