@@ -7,7 +7,7 @@ import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
 /** Licences of the libraries in a bundle, which stand at its beginning. */
-const LICENCES = ["gifenc/LICENSE.md"];
+const LICENCES = ["gifenc/LICENSE.md", "lit-html/LICENSE"];
 const ENGINE_LICENCES = ["@huggingface/jinja/LICENSE", "@huggingface/tokenizers/LICENSE"];
 /** ONNX Runtime's build for browsers: its scripts are copied unchanged, its WebAssembly is compressed. */
 const RUNTIME = new URL("node_modules/onnxruntime-web/", import.meta.url);

@@ -199,6 +199,7 @@ export interface FixedItem {
   rank: number; // in the order of the solver
   probability: number | null; // null if no solver revealed the token
   entropy: number | null; // nats, in the pass that revealed the token; null if unknown
+  guessEntropy: number | null; // nats, when the position was last masked; null if it never was, or the token was given
   isPinned?: boolean; // whether the token was given before decoding
 }
 export type LaneStep = Step & { committedBefore: number };
@@ -271,7 +272,9 @@ export class Lane {
     this.fix({ position, token, pass, ...unknown, isPinned });
   }
 
-  fix(item: FixedItem) {
+  fix(found: Omit<FixedItem, "guessEntropy">) {
+    const last = found.isPinned ? undefined : this.entropyHistory(found.position).at(-1);
+    const item = { ...found, guessEntropy: last?.entropy ?? null };
     this.fixed.set(item.position, item);
     if (this.isEnd(item.token)) this.endTokens.push(item);
   }

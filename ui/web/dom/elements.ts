@@ -65,17 +65,14 @@ export function find(root: ParentNode, selector: string): HTMLElement {
 /** text and note that showToken last put into a node */
 const shown: WeakMap<Element, string> = new WeakMap();
 
-/** Turn pieces of text into nodes. A piece's kind becomes a class; line breaks and tabs also get their mark. */
-export function pieceNodes(pieces: Piece[]) {
-  return pieces.map(([text, kind]) => {
+/** Show pieces of text. A piece's kind becomes a class; line breaks and tabs also get their mark. */
+export function showPieces(node: HTMLElement, pieces: Piece[]) {
+  const nodes = pieces.map(([text, kind]) => {
     if (!kind) return text;
     const mark = kind === "break" || kind === "tab" ? MARKS[text[0] ?? ""] : undefined;
     return make("span", `sbd-${kind}`, mark ? { "data-mark": mark } : {}, text);
   });
-}
-
-export function showPieces(node: HTMLElement, pieces: Piece[]) {
-  node.replaceChildren(...pieceNodes(pieces));
+  node.replaceChildren(...nodes);
 }
 
 /** Show a token's text in `node`, with a small `note` after it, if either changes. */

@@ -348,9 +348,6 @@ class Parts {
     this.message.hidden = true;
     this.aboutRun = make("p", "sbd-about");
     this.tree = new Tree(runTree, actions);
-    this.main = new LaneView("Text decoded so far", actions);
-    this.ntp = new LaneView("Next-token text so far", actions);
-    this.ntp.root.classList.add("sbd-lane-ntp");
     this.playOnButton = makeButton(
       "play",
       "Play next-token prediction to its end",
@@ -358,9 +355,10 @@ class Parts {
     );
     this.playOnButton.classList.add("sbd-onward");
     this.playOnButton.append("to its end");
-    this.ntp.root.append(this.playOnButton);
     this.sudoku = new SudokuView(actions);
-    this.main.root.append(this.sudoku.root);
+    this.main = new LaneView("Text decoded so far", actions, this.sudoku.root);
+    this.ntp = new LaneView("Next-token text so far", actions, this.playOnButton);
+    this.ntp.root.classList.add("sbd-lane-ntp");
     this.block = new BlockView(actions);
     this.staircase = new Staircase(actions);
     this.transport = makeTransport(actions);

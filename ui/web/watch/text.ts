@@ -1,126 +1,22 @@
 // A lane's text: every token in its place, with a background and an underline that show how unsure the model was. A
 // mask or draft is a gap as wide as the token that will fill it, so that no word moves when another is revealed.
 
+import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "../core/colours.ts";
 import { compareWithNtp } from "../core/differences.ts";
 import { lanePieces, type Piece, tokenName } from "../core/letters.ts";
 import { formatPercent } from "../core/numbers.ts";
 import type { FixedItem, Lane, Run } from "../core/run.ts";
 import { decodingTitle } from "../core/words.ts";
-import { make, pieceNodes, setAttribute, setStyle, setText, showPieces } from "../dom/elements.ts";
+import { elementOf, make, setAttribute, setStyle } from "../dom/elements.ts";
+import { classes, pieceTemplates } from "../dom/templates.ts";
 import { makeRampWithEnds } from "../dom/terms.ts";
-import { listenForPointer, type Pointing } from "./actions.ts";
+import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
 import { Chip } from "./verdict.ts";
 
-/**
- * count: number of positions shown. others: positions where next-token prediction's answer differs, null if it is
- * not compared. firstDifference: the first position where the two answers differ, null for none.
- */
-type TextMarks = { count: number; others: Set<number> | null; firstDifference: number | null };
-
-const CHUNK_LENGTH = 48; // nodes, at least
+const CHUNK_LENGTH = 48; // tokens, at least
 const MAX_TEXT_TOKENS = 300; // the newest ones, which can be pointed at
-
-/** Whether a new chunk may begin with this node without changing where lines break. */
-function maySplit(nodes: HTMLElement[], index: number) {
-  const endsLine = nodes[index - 1]?.textContent?.endsWith("\n") ?? false;
-  return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
-}
-
-/** Return the x at which a chunk's lines begin, from the left; from the right, and negative, for text read so. */
-function startOf(node: HTMLElement) {
-  const { left, right } = node.getBoundingClientRect();
-  const { direction, paddingInlineStart } = getComputedStyle(node);
-  return (direction === "rtl" ? -right : left) + Number.parseFloat(paddingInlineStart);
-}
-
-/** Return the x at which the last line of a node ends, counted as by startOf; `start` if the node has no line. */
-function endOf(node: HTMLElement | undefined, start: number) {
-  const rect = [...(node?.getClientRects() ?? [])].at(-1);
-  if (!node || !rect) return start;
-  return getComputedStyle(node).direction === "rtl" ? -rect.left : rect.right;
-}
-
-/** A text in chunks, so that the browser skips those out of sight. */
-class Flow {
-  chunks: { start: number; node: HTMLElement }[] = [];
-  nodes: HTMLElement[] = [];
-  count = 0;
-
-  constructor(readonly root: HTMLElement) {
-    new ResizeObserver(() => this.align(1)).observe(root);
-  }
-
-  /** The last chunk, to which nodes are added; made if there is none. */
-  get lastChunk() {
-    return this.chunks.at(-1) ?? this.addChunk(0);
-  }
-
-  /** Remove all chunks, as other text is to come. */
-  clear() {
-    this.chunks = [];
-    this.count = 0;
-    this.root.replaceChildren();
-  }
-
-  /** Show the first `count` nodes. New chunks begin only among the first `numFinal`, whose text will not change. */
-  show(nodes: HTMLElement[], count: number, numFinal: number) {
-    this.nodes = nodes;
-    for (let index = this.count - 1; index >= count; index -= 1) nodes[index]?.remove();
-    const kept = Math.min(this.count, count);
-    while (this.chunks.length > 1 && this.lastChunk.start > numFinal) this.joinLastChunk(kept);
-    this.count = count;
-    const bounds = this.boundsUpTo(numFinal);
-    this.lastChunk.node.append(...nodes.slice(kept, Math.max(kept, bounds[0] ?? count)));
-    const first = this.chunks.length;
-    bounds.forEach((start, index) => {
-      this.addChunk(start).node.append(...nodes.slice(start, bounds[index + 1] ?? count));
-    });
-    if (bounds.length) this.align(first);
-  }
-
-  addChunk(start: number) {
-    const node = make("div", "sbd-part-of-text");
-    const chunk = { start, node };
-    this.chunks.push(chunk);
-    this.root.append(node);
-    return chunk;
-  }
-
-  /** Move the last chunk's nodes to the chunk before it. @param count nodes shown */
-  joinLastChunk(count: number) {
-    const { start, node } = this.lastChunk;
-    this.chunks.pop();
-    this.lastChunk.node.append(...this.nodes.slice(start, count));
-    node.remove();
-  }
-
-  /** Return the nodes at which new chunks are to begin within the last one, each with CHUNK_LENGTH nodes or more. */
-  boundsUpTo(numFinal: number) {
-    const bounds: number[] = [];
-    let { start } = this.lastChunk;
-    for (let index = start + CHUNK_LENGTH; index <= numFinal - CHUNK_LENGTH; index += 1) {
-      if (index - start < CHUNK_LENGTH || !maySplit(this.nodes, index)) continue;
-      bounds.push(index);
-      start = index;
-    }
-    return bounds;
-  }
-
-  /** Indent the chunks from `first` on, so that each goes on where the one before it ends. */
-  align(first: number) {
-    const [head, ...more] = this.chunks;
-    const lineStart = head && more.length ? startOf(head.node) : 0;
-    for (const { start, node } of this.chunks.slice(first)) {
-      const before = this.nodes[start - 1];
-      const isOnLine = !before?.textContent?.endsWith("\n");
-      const indent = isOnLine ? endOf(before, lineStart) - lineStart : 0;
-      node.classList.toggle("is-on-line", isOnLine);
-      setStyle(node, "text-indent", `${indent}px`);
-    }
-  }
-}
 
 function hindsightTitle(run: Run, lane: Lane, position: number) {
   const item = lane.hindsight.get(position);
@@ -131,210 +27,152 @@ function hindsightTitle(run: Run, lane: Lane, position: number) {
 }
 
 /**
- * Return the entropy of a token's position in nats: at its reveal, or, if a causal check wrote it, when the position
- * was last masked. Null if the token was given, or the position never masked.
- */
-function entropyOf({ item, position }: TextItem, lane: Lane) {
-  if (!item || item.isPinned) return null;
-  const last = () => lane.entropyHistory(position).findLast(({ pass }) => pass <= item.pass);
-  return item.entropy ?? last()?.entropy ?? null;
-}
-
-/**
- * Return the classes that mark a position of the current block and the block's ends; "" outside the block.
+ * Return the classes of a position of the current block and of the block's ends; none outside the block.
  * @param count number of positions shown
  */
 function blockMarks({ run, pass }: View, lane: Lane, position: number, count: number) {
-  if (lane !== run.main || run.strategy === "ntp") return "";
+  if (lane !== run.main || run.strategy === "ntp") return {};
   const { start, size } = run.windowAt(pass);
-  const stop = Math.min(start + size, count);
-  if (position < start || position >= stop) return "";
-  return ` is-block${position === start ? " is-first" : ""}${position === stop - 1 ? " is-last" : ""}`;
+  const last = Math.min(start + size, count) - 1;
+  const isInside = position >= start && position <= last;
+  return {
+    "is-block": isInside,
+    "is-first": isInside && position === start,
+    "is-last": isInside && position === last,
+  };
 }
 
-/** A token on the page. It remembers what it shows, as reading that from the page is slow. */
-class Token {
-  name = "";
-  title = "";
-  colour = "";
-  pieces: Piece[] | null = null;
-  isEmpty = false;
-  word: HTMLSpanElement;
-  node: HTMLSpanElement;
+function inkStyle(entropy: number, isDark: boolean) {
+  const unsure = unsureness(entropy).toFixed(2);
+  return `--ink: ${entropyColour(entropy, isDark)}; --unsure: ${unsure}`;
+}
 
-  constructor(position: number, actions: Pointing) {
-    this.word = make("span", "sbd-word");
-    this.node = make("span", "sbd-token", { "data-position": position });
-    listenForPointer(this.node, actions, () => position);
-  }
+/** Return the template of a token, which is all that the visitor sees of its position. */
+function tokenTemplate(items: TextItem[], index: number, view: View, lane: Lane) {
+  const { item, kind, position } = items[index] as TextItem;
+  const isMain = lane === view.run.main;
+  const isDoubted = view.showsHindsight && isMain && lane.disagrees(position, view.pass);
+  const comparison = view.isOver ? compareWithNtp(view.run) : null;
+  const { lead, word } = splitLead(piecesOfItem(items, index));
+  const entropy = isMain && item ? item.guessEntropy : null;
+  const marks = classes({
+    "has-lead": lead.length > 0,
+    ...blockMarks(view, lane, position, items.length),
+    "is-new": item?.pass === view.pass,
+    "is-focused": view.showsFocus && view.focus === position,
+    "is-doubted": isDoubted,
+    "is-other": isMain && comparison?.positions.has(position),
+    "is-parting": comparison?.firstDifference === position,
+  });
+  const ink = entropy === null ? nothing : inkStyle(entropy, view.isDark);
+  return html`<span
+    class="sbd-token sbd-token-${kind} ${marks}"
+    data-position=${position}
+    title=${isDoubted ? hindsightTitle(view.run, lane, position) : nothing}
+    style=${ink}
+    >${pieceTemplates(lead)}<span class="sbd-word">${
+      item ? pieceTemplates(word) : html`<span class="sbd-unseen">${pieceTemplates(word)}</span>`
+    }</span></span
+  >`;
+}
 
-  /** Bring the token up to date, changing only what differs. */
-  show(
-    items: TextItem[],
-    index: number,
-    view: View,
-    lane: Lane,
-    { count, others, firstDifference }: TextMarks,
-  ) {
-    const textItem = items[index];
-    if (!textItem) return;
-    const { item, kind, position } = textItem;
-    const isNew = item !== null && item.pass === view.pass;
-    const isMain = lane === view.run.main;
-    const isDoubted = view.showsHindsight && isMain && lane.disagrees(position, view.pass);
-    const marks = [
-      isNew && " is-new",
-      view.showsFocus && view.focus === position && " is-focused",
-      isDoubted && " is-doubted",
-      others?.has(position) && " is-other",
-      firstDifference === position && " is-parting",
-    ].filter(Boolean);
-    const place = blockMarks(view, lane, position, count);
-    this.setPieces(piecesOfItem(items, index), item === null);
-    this.setClass(`sbd-token sbd-token-${kind}${this.leadClass}${place}${marks.join("")}`);
-    this.setTitle(isDoubted ? hindsightTitle(view.run, lane, position) : "");
-    this.setColour(isMain ? entropyOf(textItem, lane) : null, view.isDark);
-    if (!isNew || !view.isStep) return;
-    const reveals = lane.steps[view.pass]?.reveals.length ?? 0;
-    view.reveals.play(this.node, "text", item.rank, reveals);
+/**
+ * Return where chunks of the text begin, from token `first` on. The browser skips those out of sight; a new one begins
+ * only where lines break as without it, among the first `numFinal` tokens, whose text will not change.
+ */
+function chunkStarts(items: TextItem[], first: number, numFinal: number) {
+  const starts = [first];
+  for (let index = first + CHUNK_LENGTH; index <= numFinal - CHUNK_LENGTH; index += 1) {
+    const isLong = index - (starts.at(-1) ?? first) >= CHUNK_LENGTH;
+    const maySplit = items[index]?.text.startsWith(" ") || items[index - 1]?.text.endsWith("\n");
+    if (isLong && maySplit) starts.push(index);
   }
+  return starts;
+}
 
-  /** @param title what next-token prediction would have written, "" for none */
-  setTitle(title: string) {
-    if (this.title === title) return;
-    this.title = title;
-    if (title) this.node.title = title;
-    else this.node.removeAttribute("title");
-  }
+/** Return the x at which a chunk's lines begin, from the left; from the right, and negative, for text read so. */
+function startOf(node: Element) {
+  const { left, right } = node.getBoundingClientRect();
+  const { direction, paddingInlineStart } = getComputedStyle(node);
+  return (direction === "rtl" ? -right : left) + Number.parseFloat(paddingInlineStart);
+}
 
-  setClass(name: string) {
-    if (this.name === name) return;
-    this.name = name;
-    this.node.className = name;
-  }
-
-  setColour(entropy: number | null, isDark: boolean) {
-    const colour = entropy === null ? "" : entropyColour(entropy, isDark);
-    if (this.colour === colour) return;
-    this.colour = colour;
-    this.node.style.setProperty("--ink", colour || "transparent");
-    this.node.style.setProperty(
-      "--unsure",
-      entropy === null ? "0" : unsureness(entropy).toFixed(2),
-    );
-  }
-
-  /** The class of a token with white space before its word, "" without. */
-  get leadClass() {
-    return this.node.firstChild === this.word ? "" : " has-lead";
-  }
-
-  /** @param isEmpty whether the pieces are invisible and only take up space */
-  setPieces(pieces: Piece[], isEmpty: boolean) {
-    if (this.pieces === pieces && this.isEmpty === isEmpty) return;
-    this.pieces = pieces;
-    this.isEmpty = isEmpty;
-    const { lead, word } = splitLead(pieces);
-    if (isEmpty) this.word.replaceChildren(make("span", "sbd-unseen", ...pieceNodes(word)));
-    else showPieces(this.word, word);
-    this.node.replaceChildren(...pieceNodes(lead), this.word);
-  }
+/** Return the x at which the last line of a node ends, counted as by startOf; `start` if the node has no line. */
+function endOf(node: Element | null, start: number) {
+  const rect = [...(node?.getClientRects() ?? [])].at(-1);
+  if (!node || !rect) return start;
+  return getComputedStyle(node).direction === "rtl" ? -rect.left : rect.right;
 }
 
 /** The text of a lane, in a box that scrolls. */
 export class LaneText {
+  inner = make("div", "sbd-text-inner", { dir: "auto" });
   root: HTMLDivElement;
-  tokens: Token[] = [];
-  /** The older text as one node, without tokens that can be pointed at. */
-  before: HTMLSpanElement;
-  /** `before`, then the tokens from `start` on */
-  nodes: HTMLElement[] = [];
-  start = 0;
-  flow: Flow;
-  drawn: { inputs: unknown[]; numFinal: number; focus: number | null };
+  starts: number[] = []; // of the chunks
 
-  constructor(
-    label: string,
-    readonly actions: Pointing,
-  ) {
-    const inner = make("div", "sbd-text-inner", { dir: "auto" });
+  constructor(label: string, actions: Pointing) {
     // The style sheet lays the text out from below, so that the newest line stays in sight.
-    this.root = make(
-      "div",
-      "sbd-text",
-      { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" },
-      inner,
-    );
+    const attributes = { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" };
+    this.root = make("div", "sbd-text", attributes, this.inner);
+    const positionOf = (event: Event) => {
+      const node = elementOf(event)?.closest("[data-position]");
+      return node instanceof HTMLElement ? Number(node.dataset.position) : null;
+    };
+    this.root.addEventListener("pointerover", (event) => actions.hover(positionOf(event)));
+    this.root.addEventListener("pointerleave", () => actions.hover(null));
+    this.root.addEventListener("click", (event) => {
+      const position = positionOf(event);
+      if (position !== null) actions.toggleHold(position);
+    });
     this.root.addEventListener("blur", () => actions.hover(null));
     this.root.addEventListener("copy", copyWithoutBreaks);
-    this.before = make("span", "sbd-text-before");
-    this.flow = new Flow(inner);
-    this.drawn = { inputs: [], numFinal: 0, focus: null };
+    new ResizeObserver(() => this.align()).observe(this.inner);
   }
 
-  tokenAt(position: number) {
-    const token = this.tokens[position] ?? new Token(position, this.actions);
-    this.tokens[position] = token;
-    this.nodes[position - this.start + 1] = token.node;
-    return token;
-  }
-
-  /** Begin the single tokens at `position`; the text before it becomes one node. */
-  beginAt(view: View, lane: Lane, position: number) {
-    this.start = position;
-    this.nodes = [this.before];
-    const pass = Math.min(view.pass, lane.lastPass);
-    const items = itemsOfText(view.run, lane, pass, 0, position);
-    this.before.textContent = items.map(({ text }) => text).join("");
-  }
-
-  showRange(view: View, lane: Lane, from: number, to: number, text: TextMarks) {
-    const pass = Math.min(view.pass, lane.lastPass);
-    const first = Math.max(from - 1, 0);
-    const items = itemsOfText(view.run, lane, pass, first, Math.min(to + 1, text.count));
-    for (let position = from; position < to; position += 1) {
-      this.tokenAt(position).show(items, position - first, view, lane, text);
-    }
-  }
-
-  /** Bring the tokens up to date: all, or only those that this pass or the focus can change. */
   update(view: View, lane: Lane) {
-    const { run } = view;
-    setAttribute(this.flow.root, "dir", run.directionOf(lane));
-    const { numShown, numFinal } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
-    const comparison = view.isOver ? compareWithNtp(run) : null;
-    const others = lane === run.main ? (comparison?.positions ?? null) : null;
-    const firstDifference = comparison?.firstDifference ?? null;
-    const inputs = [
-      run,
-      lane.finish,
-      view.isDark,
-      run.hasBytes,
-      view.showsHindsight,
-      others,
-      firstDifference,
-    ];
-    const focus =
-      view.showsFocus && view.focus !== null && view.focus < numShown ? view.focus : null;
-    const first = firstToken(numShown);
-    const isSame =
-      first === this.start && inputs.every((each, index) => each === this.drawn.inputs[index]);
-    if (!isSame) this.flow.clear();
-    if (!isSame || numFinal < this.start) this.beginAt(view, lane, first);
-    const { start, drawn, nodes } = this;
-    const text = { count: numShown, others, firstDifference };
-    // How a token is written can depend on the next one; a character cut into bytes spans several.
-    const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
-    const from = isSame ? Math.max(Math.min(numFinal, drawn.numFinal) - reach, start) : start;
-    this.showRange(view, lane, from, numShown, text);
-    for (const position of [drawn.focus, focus]) {
-      if (position === null || position >= from || position < start) continue;
-      this.showRange(view, lane, position, position + 1, text);
+    const pass = Math.min(view.pass, lane.lastPass);
+    const items = itemsOfText(view.run, lane, pass);
+    const first = firstToken(items.length);
+    const starts = chunkStarts(items, first, lane.steps[pass]?.committedBefore ?? 0);
+    const before = items.slice(0, first).map(({ text }) => text);
+    const chunks = starts.map((start, index) => {
+      const tokens = items
+        .slice(start, starts[index + 1])
+        .map((_, at) => tokenTemplate(items, start + at, view, lane));
+      const old = first && !index ? html`<span>${before.join("")}</span>` : nothing;
+      return html`<div class="sbd-part-of-text">${old}${tokens}</div>`;
+    });
+    setAttribute(this.inner, "dir", view.run.directionOf(lane));
+    render(chunks, this.inner);
+    if (String(starts) !== String(this.starts)) {
+      this.starts = starts;
+      this.align();
     }
-    this.flow.show(nodes, numShown - start + 1, Math.max(numFinal - reach - start + 1, 0));
-    this.drawn = { inputs, numFinal, focus };
-    if (document.activeElement !== this.root || focus === null) return;
-    nodes[Math.max(focus - start + 1, 0)]?.scrollIntoView({ block: "nearest" });
+    if (view.isStep) this.animate(view, lane);
+    if (document.activeElement !== this.root) return;
+    this.inner.querySelector(".is-focused")?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Indent the chunks, so that each goes on where the one before it ends. */
+  align() {
+    const [head, ...more] = this.inner.children;
+    const start = head && more.length ? startOf(head) : 0;
+    for (const chunk of more) {
+      const before = chunk.previousElementSibling?.lastElementChild ?? null;
+      const isOnLine = !before?.textContent?.endsWith("\n");
+      chunk.classList.toggle("is-on-line", isOnLine);
+      const indent = isOnLine ? endOf(before, start) - start : 0;
+      if (chunk instanceof HTMLElement) setStyle(chunk, "text-indent", `${indent}px`);
+    }
+  }
+
+  /** Animate the tokens that came with the pass shown. */
+  animate({ pass, reveals }: View, lane: Lane) {
+    const count = lane.steps[pass]?.reveals.length ?? 0;
+    for (const node of this.inner.querySelectorAll<HTMLElement>(".is-new")) {
+      const rank = lane.fixed.get(Number(node.dataset.position))?.rank ?? 0;
+      reveals.play(node, "text", rank, count);
+    }
   }
 }
 
@@ -362,52 +200,50 @@ function laneTitle(run: Run, lane: Lane) {
 
 /** A lane: its head, and its text below. */
 export class LaneView {
-  name: HTMLHeadingElement;
-  place: HTMLSpanElement;
-  fill: HTMLSpanElement;
-  cut: HTMLSpanElement;
   chip = new Chip();
-  ramp: HTMLSpanElement;
+  ramp = makeRampWithEnds();
   text: LaneText;
-  root: HTMLElement;
+  root = make("section", "sbd-lane");
 
-  constructor(label: string, actions: Pointing) {
-    this.name = make("h2", "sbd-lane-name");
-    this.place = make("span", "sbd-lane-place");
-    this.fill = make("span", "sbd-lane-fill");
-    this.cut = make("span", "sbd-lane-cut");
-    this.ramp = makeRampWithEnds();
+  /** @param below what stands under the text */
+  constructor(
+    label: string,
+    actions: Pointing,
+    readonly below: Node,
+  ) {
     this.text = new LaneText(label, actions);
-    this.root = make(
-      "section",
-      "sbd-lane",
-      make("span", "sbd-lane-meter", { "aria-hidden": "true" }, this.fill),
-      make("div", "sbd-lane-head", this.name, this.chip.root, this.cut, this.ramp, this.place),
-      this.text.root,
-    );
   }
 
   update(view: View, lane: Lane) {
-    const pass = Math.min(view.pass, lane.lastPass);
-    const tokens = lane.numTokensAt(pass);
+    const { run } = view;
+    const tokens = lane.numTokensAt(Math.min(view.pass, lane.lastPass));
     const isWhole = lane.finish !== null;
-    const isMain = lane === view.run.main;
-    setText(this.name, laneTitle(view.run, lane));
-    setAttribute(this.root, "data-lane", lane.name);
+    const isMain = lane === run.main;
     // Before the end of the answer is revealed, a lane may hold more tokens than the answer will have.
     const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
-    const isOver = isWhole || view.run.isStopped;
+    const isOver = isWhole || run.isStopped;
     const none = isOver ? "stopped before its first token" : "comes next";
     const isEmpty = isMain ? isOver && !lane.numCommitted : !lane.steps.length;
-    setText(this.place, isEmpty ? none : `${tokens}${whole} tokens`);
-    const isColoured = isMain && view.run.strategy !== "ntp";
-    this.ramp.hidden = !isColoured;
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
-    setStyle(this.fill, "width", `${share * 100}%`);
-    this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
-    setText(this.cut, `cut at ${view.run.config.max_new_tokens} tokens`);
+    const isCut = lane.finish === "length" && view.pass >= lane.lastPass;
+    this.ramp.hidden = !isMain || run.strategy === "ntp";
     this.chip.update(view, lane);
     this.text.update(view, lane);
+    setAttribute(this.root, "data-lane", lane.name);
+    const head = html`<span class="sbd-lane-meter" aria-hidden="true"
+        ><span class="sbd-lane-fill" style="width: ${share * 100}%"></span
+      ></span>
+      <div class="sbd-lane-head">
+        <h2 class="sbd-lane-name">${laneTitle(run, lane)}</h2>
+        ${this.chip.root}
+        <span class="sbd-lane-cut" ?hidden=${!isCut}
+          >cut at ${run.config.max_new_tokens} tokens</span
+        >
+        ${this.ramp}
+        <span class="sbd-lane-place">${isEmpty ? none : `${tokens}${whole} tokens`}</span>
+      </div>
+      ${this.text.root}${this.below}`;
+    render(head, this.root);
   }
 }
 
@@ -421,18 +257,13 @@ interface TextItem {
 
 const UNKNOWN = "   ";
 
-const LONGEST_CHARACTER = 4; // bytes
-
-/** Return how many positions the lane shows at `pass` (count), and how many were final before it (settled). */
-export function textExtent(run: Run, lane: Lane, pass: number) {
-  const numFinal = lane.steps[pass]?.committedBefore ?? 0;
-  if (lane === run.main && run.strategy !== "ntp") {
-    const numShown = lane.lastPass < 0 ? 0 : Math.min(endOfShown(run, pass), lane.endAt(pass));
-    return { numShown, numFinal: Math.min(numFinal, numShown) };
-  }
-  let numShown = numFinal;
-  while (numShown < lane.numCommitted && lane.fixedAt(numShown, pass)) numShown += 1;
-  return { numShown, numFinal };
+/** Return how many positions the lane shows at `pass`. */
+function numShownAt(run: Run, lane: Lane, pass: number) {
+  if (lane === run.main && run.strategy !== "ntp")
+    return lane.lastPass < 0 ? 0 : Math.min(endOfShown(run, pass), lane.endAt(pass));
+  let count = lane.steps[pass]?.committedBefore ?? 0;
+  while (count < lane.numCommitted && lane.fixedAt(count, pass)) count += 1;
+  return count;
 }
 
 /**
@@ -447,23 +278,18 @@ function endOfShown(run: Run, pass: number) {
   return Math.max(written, Math.min(start + size, Math.max(-1, ...step.masked.keys()) + 1));
 }
 
-/** Return what the lane shows at the positions from `from` up to, not including, `to`. */
-export function itemsOfText(run: Run, lane: Lane, pass: number, from: number, to: number) {
+/** Return what the lane shows at `pass`, position by position. */
+export function itemsOfText(run: Run, lane: Lane, pass: number) {
   const isOver = lane.finish === "end_of_sequence";
   const joined = run.joinedAt(lane, pass);
-  const items: TextItem[] = [];
-  for (let position = from; position < to; position += 1) {
+  return Array.from({ length: numShownAt(run, lane, pass) }, (_, position): TextItem => {
     const item = lane.fixedAt(position, pass);
-    if (!item) {
-      items.push(gapAt(run, lane, pass, position));
-      continue;
-    }
-    const isEnd = isOver && position === lane.end - 1;
+    if (!item) return gapAt(run, lane, pass, position);
+    if (isOver && position === lane.end - 1) return { position, item, text: "end", kind: "end" };
     const whole = joined.get(position);
-    const own = !whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "";
-    items.push({ position, item, text: isEnd ? "end" : own, kind: isEnd ? "end" : "token" });
-  }
-  return items;
+    const text = !whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "";
+    return { position, item, text, kind: "token" };
+  });
 }
 
 /** Return a gap for a position without a token: as wide as the token of a later pass, the draft or the best guess. */
@@ -478,19 +304,6 @@ function gapAt(run: Run, lane: Lane, pass: number, position: number): TextItem {
   return { position, item: null, text: (isText && run.tokenText(token)) || UNKNOWN, kind };
 }
 
-const knownPieces: Map<string, Piece[]> = new Map();
-
-const MAX_KNOWN_PIECES = 1000; // more than an answer needs
-
-/** Return lanePieces, remembered because a lane needs the same ones in every frame. */
-function rememberedPieces(text: string, before: string, after: string) {
-  const key = `${before}\u0000${text}\u0000${after}`;
-  if (knownPieces.size > MAX_KNOWN_PIECES) knownPieces.clear();
-  const known = knownPieces.get(key) ?? lanePieces(text, before, after);
-  knownPieces.set(key, known);
-  return known;
-}
-
 const END_PIECES: Piece[] = [["end", ""]];
 
 /** Return the pieces of an item, which depend on the letters beside it; an end mark there counts as a visible letter. */
@@ -502,7 +315,7 @@ export function piecesOfItem(items: TextItem[], index: number) {
   const before =
     position === 0 ? "" : (previous && previous.kind !== "end" && previous.text.at(-1)) || "…";
   const after = (next && next.kind !== "end" && next.text[0]) || "…";
-  return rememberedPieces(text, before, after);
+  return lanePieces(text, before, after);
 }
 
 const LEAD = /^\s+$/;

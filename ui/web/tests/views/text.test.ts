@@ -13,13 +13,12 @@ import {
   puzzleIn,
   sudokuVerdict,
 } from "../../watch/sudoku.ts";
-import { itemsOfText, piecesOfItem, splitLead, textExtent } from "../../watch/text.ts";
+import { itemsOfText, piecesOfItem, splitLead } from "../../watch/text.ts";
 import { END, FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "../core/lines.ts";
 
 /** Return the text and the kind of each position of the main lane at a pass. */
 function placesAt(run = runOf(), pass = 1) {
-  const { numShown } = textExtent(run, run.main, pass);
-  return itemsOfText(run, run.main, pass, 0, numShown).map(({ text, kind }) => [text, kind]);
+  return itemsOfText(run, run.main, pass).map(({ text, kind }) => [text, kind]);
 }
 
 test("a masked place is as wide as the token that comes there, or as the best guess", () => {
@@ -37,7 +36,7 @@ test("a masked place is as wide as the token that comes there, or as the best gu
 
 test("a place has the same pieces before and after its token lands, so that lines break alike", () => {
   const run = runOf();
-  const [masked, landed] = [1, 2].map((pass) => itemsOfText(run, run.main, pass, 0, 2));
+  const [masked, landed] = [1, 2].map((pass) => itemsOfText(run, run.main, pass));
   assert.ok(masked && landed);
   assert.deepEqual(piecesOfItem(masked, 0), piecesOfItem(landed, 0));
 });
