@@ -57,7 +57,7 @@ def in_compare(page: Any) -> None:
     page.locator(".sbd-compare-go").click()
     run = f"{LANES}.history.run"
     page.wait_for_function(f"!{run}.isRecorded && {run}.isComplete")
-    page.evaluate(f"{LANES}.seek(Math.round({LANES}.finishClock * 0.6), true)")
+    page.evaluate(f"{LANES}.actions.seek(Math.round({LANES}.clock.finish * 0.6))")
     page.evaluate("document.activeElement?.blur()")
 
 

@@ -5,6 +5,7 @@ import { entropyColour, unsureness } from "./core/colours.ts";
 import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
 import { LANE_TITLES, PAPER_PAGE } from "./core/words.ts";
+import { Clock } from "./dom/clock.ts";
 import {
   find,
   make,
@@ -19,11 +20,10 @@ import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
 import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
-import { initialState, makeTicker, Reveals, type View, viewOf } from "./watch/playhead.ts";
+import { initialState, Reveals, type View, viewOf } from "./watch/playhead.ts";
 import { LaneText } from "./watch/text.ts";
 
 const RACE_SECONDS = 14;
-const REST_SHARE = 0.35; // pause at the end, as a share of the race
 const MOST_SECONDS = 0.3; // for each forward pass of the longer lane
 const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
 
@@ -66,10 +66,9 @@ class HomeLane {
     );
   }
 
-  /** @param clock the forward pass to show; a lane that has ended stays at its last */
-  update(clock: number, viewAt: (pass: number) => View) {
+  /** @param pass to show */
+  update(pass: number, viewAt: (pass: number) => View) {
     const { lastPass } = this.lane;
-    const pass = Math.min(clock, lastPass);
     const key = `${pass} ${isDarkPage()}`;
     if (key === this.shown) return;
     this.shown = key;
@@ -84,102 +83,59 @@ class HomeLane {
 }
 
 class HomeRace {
-  isPlaying = false;
-  isByTime: boolean;
-  clock = 0; // seconds of the engine, or forward passes
   reveals = new Reveals();
   lanes: HomeLane[];
   outcome: HTMLParagraphElement;
   root: HTMLDivElement;
   play: HTMLButtonElement;
   slowness = make("span", "sbd-home-slowness");
-  ticker: ReturnType<typeof makeTicker>;
+  clock: Clock;
 
   /** @param run complete, with two lanes @param signal ends the race */
   constructor(
     readonly run: Run,
     signal: AbortSignal,
   ) {
-    this.lanes = [new HomeLane(run.main, true)];
-    if (run.ntp) this.lanes.push(new HomeLane(run.ntp, false));
-    this.isByTime = this.lanes.every(({ lane }) => lane.secondsAt(lane.lastPass) > 0);
-    const lanes = make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root));
+    const lanes = [...run.lanes.values()];
+    const isByTime = lanes.every((lane) => lane.secondsAt(lane.lastPass) > 0);
+    const count = Math.max(...lanes.map((lane) => lane.steps.length));
+    const duration = Math.min(RACE_SECONDS, count * MOST_SECONDS);
+    this.clock = new Clock({ duration, loops: true, isByTime }, () => this.draw(), signal);
+    this.clock.lanes = lanes;
+    this.lanes = lanes.map((lane) => new HomeLane(lane, lane === run.main));
     const same = haveSameAnswer(run)
       ? "Both answers are identical, token for token."
       : "The answers differ.";
     this.outcome = make("p", "sbd-home-outcome", { role: "status" }, same);
-    const choice = makeMeasureChoice(this.isByTime, (isByTime) => {
-      const share = this.clock / this.finish;
-      this.isByTime = isByTime;
-      this.seek(share * this.finish);
-    });
+    const choice = makeMeasureChoice(isByTime, (byTime) => this.clock.measureBy(byTime));
     const measure = make("span", "sbd-home-measured", choice, this.slowness);
     this.root = make(
       "div",
       "sbd-home-race",
       { "data-strategy": run.strategy },
       make("p", "sbd-home-prompt", make("span", "", "Prompt"), ` ${run.prompt}`),
-      lanes,
+      make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root)),
       make("div", "sbd-home-under", makeKey(run), measure, this.outcome),
     );
-    this.play = makeButton("play", "Play (space)", () => this.toggle());
-    this.ticker = makeTicker(
-      () => this.isPlaying,
-      (seconds) => this.advance(seconds),
-      signal,
-    );
-    listenToKeys(this.root, { togglePlay: () => this.toggle() }, signal);
+    this.play = makeButton("play", "Play (space)", () => this.clock.toggle());
+    listenToKeys(this.root, { togglePlay: () => this.clock.toggle() }, signal);
     onScheme(() => this.draw(), signal);
-    this.seek(prefersReducedMotion() ? this.finish : 0);
-  }
-
-  /** The clock when the last lane has finished. */
-  get finish() {
-    return Math.max(
-      ...this.lanes.map(({ lane }) =>
-        this.isByTime ? lane.secondsAt(lane.lastPass) : lane.lastPass,
-      ),
-    );
-  }
-
-  /** Seconds that the race is shown. */
-  get duration() {
-    const count = Math.max(...this.lanes.map(({ lane }) => lane.steps.length));
-    return Math.min(RACE_SECONDS, count * MOST_SECONDS);
-  }
-
-  toggle() {
-    if (!this.isPlaying && this.clock >= this.finish) this.seek(0);
-    this.setPlaying(!this.isPlaying);
+    this.clock.set({ value: prefersReducedMotion() ? this.clock.finish : 0 });
   }
 
   setPlaying(isPlaying: boolean) {
-    this.isPlaying = isPlaying;
-    showPlaying(this.play, isPlaying);
-    this.ticker.start();
-  }
-
-  /** Go on; after the end and a rest, from the start. */
-  advance(seconds: number) {
-    const clock = this.clock + (seconds / this.duration) * this.finish;
-    this.seek(clock < (1 + REST_SHARE) * this.finish ? clock : 0);
-  }
-
-  seek(clock: number) {
-    this.clock = clock;
-    this.draw();
+    this.clock.set({ isPlaying });
   }
 
   draw() {
-    const { run, reveals, clock, isByTime } = this;
+    const { run, reveals, clock } = this;
     const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
-    this.outcome.classList.toggle("is-due", clock >= this.finish);
-    const slower = Math.round(this.duration / this.finish);
-    setText(this.slowness, isByTime && slower > 1 ? `shown ${slower}× slower` : "");
+    showPlaying(this.play, clock.isPlaying);
+    this.outcome.classList.toggle("is-due", clock.value >= clock.finish);
+    setText(this.slowness, clock.slownessWords);
     for (const lane of this.lanes) {
-      const pass = isByTime ? lane.lane.passAt(clock) : Math.floor(clock);
       const view = (at: number) => viewOf({ ...initialState(), pass: at }, parts);
-      lane.update(Math.max(pass, 0), view);
+      lane.update(Math.max(clock.passOf(lane.lane), 0), view);
     }
   }
 }

@@ -1,17 +1,17 @@
 // The player of the Compare view. During decoding it shows all that has come; afterwards it plays the lanes together,
-// by forward pass or by the engine time that they took. Its clock counts forward passes, or microseconds of that time.
+// by forward pass or by the engine time that they took.
 
+import { html, nothing, render } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { clamp, formatRaceSeconds } from "../core/numbers.ts";
-import { History } from "../core/run.ts";
+import { History, type Run } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
+import { Clock } from "../dom/clock.ts";
 import {
-  make,
+  find,
   makeButton,
   makeMeasureChoice,
   makeSpeedChoice,
-  setAttribute,
-  setStyle,
-  setText,
   showPlaying,
 } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
@@ -20,81 +20,41 @@ import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../d
 import { makeTermNote, question } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
-import { makeTicker } from "../watch/playhead.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
-import { compareWithNtp, LaneCard, makeTable, resultsOf } from "./lane.ts";
-
-function makeTransport(player: ComparePlayer) {
-  const { actions } = player;
-  return make(
-    "div",
-    "sbd-compare-transport",
-    { role: "group", "aria-label": "Playback" },
-    make(
-      "div",
-      "sbd-buttons",
-      makeButton("first", "Start (Home)", actions.first),
-      player.play,
-      makeButton("last", "Finish (End)", actions.last),
-    ),
-    make("div", "sbd-scrubber", player.range),
-    player.place,
-    makeMeasureChoice(false, (isByTime) => player.measureBy(isByTime)),
-    makeSpeedChoice("Pace", (speed) => player.set({ speed })),
-    makeButton("share", "Take it home (S)", actions.share),
-    makeButton("lecture", "Lecture mode (L)", actions.lecture),
-    makeButton("help", "Help (?)", actions.help),
-    player.message,
-  );
-}
-
-export type PlayState = { clock: number; isPlaying: boolean; speed: number; isByTime: boolean };
+import {
+  compareWithNtp,
+  LaneState,
+  laneTemplate,
+  newestTop,
+  resultsOf,
+  tableTemplate,
+} from "./lane.ts";
 
 const RESULTS_WORDS = "The numbers of every lane, as in the table.";
 const PLAY_SECONDS = 8; // of playback at speed 1, until the last lane finishes
 
 export class ComparePlayer {
   history = new History();
-  state: PlayState;
-  lanes: LaneCard[] = [];
-  results: ReturnType<typeof makeTable> | null = null;
-  ticker: ReturnType<typeof makeTicker>;
+  lanes: LaneState[] = [];
+  clock: Clock;
   isFollowing = false; // whether the clock stays at the newest forward pass as lanes are decoded
-  lecture: { leave: () => void; toggle: () => void | Promise<void> };
-  actions: {
-    seek: (clock: number) => void;
-    first: () => void;
-    last: () => void;
-    back: () => void;
-    forward: () => void;
-    togglePlay: () => void;
-    lecture: () => void | Promise<void>;
-    help: () => void;
-    share: () => void;
-    closeAll: () => void;
-    previousPosition: () => void;
-    nextPosition: () => void;
-    pin: () => void;
-    branch: () => void;
-  };
-  help = new Help(false, COMPARE_HELP);
-  share = new Sheet();
-  title: HTMLParagraphElement;
-  stage: HTMLDivElement;
-  table: HTMLDivElement;
-  live: HTMLDivElement;
-  legend: HTMLElement;
-  message: HTMLParagraphElement;
-  timeButton: HTMLButtonElement;
-  saveButtons: HTMLButtonElement[];
+  message = "";
+  said = ""; // by a screen reader
+  numLeft = 0; // timings that are still to come
   /** seconds a token by lane, in every timing of the comparison with this link */
   timed: { link: string; times: Map<string, number[]> } = { link: "", times: new Map() };
+  /** the form, which stands over the lanes */
+  form: Node | null = null;
+  /** a line about the form, under the prompt */
+  note: Node | null = null;
+  lecture: ReturnType<typeof makeLecture>;
+  actions: ReturnType<ComparePlayer["makeActions"]>;
+  help = new Help(false, COMPARE_HELP);
+  share = new Sheet();
+  legend = question("the marks", MARKS_WORDS);
   play: HTMLButtonElement;
-  range: HTMLInputElement;
-  place: HTMLSpanElement;
-  head: HTMLDivElement;
-  card: HTMLDivElement;
-  result: HTMLDivElement;
+  buttons: HTMLElement[];
+  asides: HTMLElement[];
 
   /**
    * @param link returns the address that compares the chosen lanes
@@ -104,59 +64,49 @@ export class ComparePlayer {
   constructor(
     readonly root: HTMLElement,
     link: () => string,
-    time: () => void,
+    readonly time: () => void,
     signal: AbortSignal,
   ) {
-    this.state = { clock: 0, isPlaying: false, speed: 1, isByTime: false };
-    this.lecture = makeLecture(root, () => this.draw(), signal);
-    const isPlaying = () => this.state.isPlaying;
-    this.ticker = makeTicker(isPlaying, (seconds) => this.advance(seconds), signal);
+    const options = { duration: PLAY_SECONDS, loops: false, isByTime: false };
+    this.clock = new Clock(options, () => this.paint(), signal);
+    this.lecture = makeLecture(root, () => this.paint(), signal);
     this.actions = this.makeActions();
-    this.title = make("p", "sbd-compare-prompt");
-    this.stage = make("div", "sbd-compare-lanes");
-    this.table = make("div", "sbd-compare-result");
-    this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.legend = question("the marks", MARKS_WORDS);
-    this.message = make("p", "sbd-compare-note sbd-compare-told", { role: "status" });
-    this.timeButton = make("button", "sbd-action", time);
     this.share.rows.append(
       this.share.linkRow("Opens the page and compares these lanes again.", link),
       ...["JSON", "CSV"].map((kind) =>
         this.share.row(`Results as ${kind}`, RESULTS_WORDS, `Save ${kind}`, () => this.save(kind)),
       ),
     );
-    this.saveButtons = ["JSON", "CSV"].map((kind) =>
-      make("button", "sbd-action", { "aria-label": `Save as ${kind}` }, kind, () =>
-        this.save(kind),
-      ),
-    );
-    this.showTiming(0);
-    this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
-    this.range = make("input", "sbd-range", {
-      type: "range",
-      min: "0",
-      step: "1",
-      "aria-label": "Position",
-    });
-    this.range.addEventListener("input", () => this.actions.seek(Number(this.range.value)));
-    this.range.addEventListener("keydown", (event) => this.stepOnTrack(event));
-    this.place = make("span", "sbd-compare-clock");
-    this.head = make("div", "sbd-compare-head", this.title, this.legend);
-    this.card = this.makeCard();
-    const hidden = { hidden: "" };
-    this.result = make("div", "sbd-card sbd-compare-board", hidden, this.table);
-    onResize(this.stage, () => this.redraw(), signal);
-    listenToKeys(root, this.actions, signal);
+    const { actions, clock } = this;
+    this.play = makeButton("play", "Play (space)", actions.togglePlay);
+    this.buttons = [
+      makeButton("first", "Start (Home)", actions.first),
+      this.play,
+      makeButton("last", "Finish (End)", actions.last),
+    ];
+    this.asides = [
+      makeMeasureChoice(false, (isByTime) => clock.measureBy(isByTime)),
+      makeSpeedChoice("Pace", (speed) => clock.set({ speed })),
+      makeButton("share", "Take it home (S)", actions.share),
+      makeButton("lecture", "Lecture mode (L)", actions.lecture),
+      makeButton("help", "Help (?)", actions.help),
+    ];
+    onResize(root, () => this.paint(), signal);
+    listenToKeys(root, actions, signal);
     makeTermNote(root, signal);
   }
 
   makeActions() {
+    const { clock } = this;
+    // Pinning and branching change a single run.
+    const sayWherePinsWork = () =>
+      this.tell("Pin and branch work on one run at a time: turn to Watch and decode it there.");
     return {
-      seek: (clock: number) => this.seek(clock, true),
-      first: () => this.seek(0, true),
-      last: () => this.seek(Infinity, true),
-      back: () => this.step(-1),
-      forward: () => this.step(1),
+      seek: (value: number) => this.move(() => clock.seek(value)),
+      first: () => this.move(() => clock.seek(0)),
+      last: () => this.move(() => clock.seek(Infinity)),
+      back: () => this.move(() => clock.step(-1)),
+      forward: () => this.move(() => clock.step(1)),
       togglePlay: () => this.togglePlay(),
       lecture: () => this.lecture.toggle(),
       help: () => this.help.toggle(),
@@ -164,95 +114,72 @@ export class ComparePlayer {
       closeAll: () => this.lecture.leave(),
       previousPosition: () => this.moveFocus(-1),
       nextPosition: () => this.moveFocus(1),
-      pin: () => this.sayWherePinsWork(),
-      branch: () => this.sayWherePinsWork(),
+      pin: sayWherePinsWork,
+      branch: sayWherePinsWork,
     };
-  }
-
-  makeCard() {
-    return make(
-      "div",
-      "sbd-compare-card",
-      { hidden: "" },
-      this.head,
-      makeTransport(this),
-      this.stage,
-    );
   }
 
   /** Take wire lines of a new run, whose lanes are shown at once, or of more passes. */
   receive(wire: string) {
     const news = this.history.accept(wire);
-    if (news === "run") this.open();
-    if (news) this.addPasses();
+    const { run } = this.history;
+    if (!news || !run) return;
+    if (news === "run") this.open(run);
+    this.addPasses(run);
   }
 
-  open() {
-    const run = this.history.run;
-    if (!run) return;
-    setText(this.message, "");
-    const isSudoku = puzzleIn(run.prompt) !== null;
-    this.lanes = [...run.lanes.values()].map(
-      (lane) => new LaneCard(run, lane, run.config.max_new_tokens, isSudoku),
-    );
-    this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
-    this.results = makeTable(
-      this.lanes,
-      run.isRecorded ? `A recorded run, timed once. ${TIMES_WORDS}` : TIMES_WORDS,
-      make("span", "sbd-compare-acts", this.timeButton, ...this.saveButtons),
-    );
-    this.table.replaceChildren(this.results.root);
-    setText(this.title, run.prompt);
-    setAttribute(this.title, "title", run.prompt);
-    this.card.hidden = false;
-    this.result.hidden = false;
+  open(run: Run) {
+    this.message = "";
+    this.lanes = [...run.lanes.values()].map((lane) => new LaneState(run, lane));
+    this.clock.lanes = [...run.lanes.values()];
     this.isFollowing = true;
+    this.paint();
     if (!run.isRecorded) scrollOnPhone(this.card);
   }
 
-  addPasses() {
-    const run = this.history.run;
-    if (!run) return;
-    for (const card of this.lanes) card.addPasses(compareWithNtp(run, card.lane));
-    const isMarked = this.lanes.some(
-      ({ comparison }) => comparison && comparison.differing.size + comparison.missing.size > 0,
-    );
-    this.legend.classList.toggle("is-unused", !isMarked);
+  addPasses(run: Run) {
+    for (const state of this.lanes) state.comparison ??= compareWithNtp(run, state.lane);
     // A recorded run plays from its start, unless the visitor wants no motion.
     const plays = run.isRecorded && run.isComplete && !prefersReducedMotion();
-    if (plays) this.set({ clock: 0, isPlaying: true });
-    else this.set(this.isFollowing ? { clock: this.finishClock, isPlaying: false } : {});
+    if (plays) this.clock.set({ value: 0, isPlaying: true });
+    else if (this.isFollowing) this.clock.seek(Infinity);
+    else this.paint();
   }
 
   /** Mark unfinished lanes as stopped, as nothing more will come. */
   end() {
     const lanes = this.lanes.filter(({ lane }) => lane.finish === null);
     for (const { lane } of lanes) lane.complete({ finish: "stopped" });
-    if (lanes.length) this.addPasses();
+    if (lanes.length && this.history.run) this.addPasses(this.history.run);
   }
 
   /** The scale of all staircases. */
   get extent() {
     return {
-      positions: Math.max(1, ...this.lanes.map((lane) => lane.numTokens)),
-      passes: Math.max(1, ...this.lanes.map((lane) => lane.lastPass + 1)),
+      positions: Math.max(1, ...this.lanes.map((state) => state.numTokens)),
+      passes: Math.max(1, ...this.lanes.map(({ lane }) => lane.steps.length)),
     };
+  }
+
+  get card() {
+    return find(this.root, ".sbd-compare-card");
+  }
+
+  get texts() {
+    return [...this.root.querySelectorAll<HTMLElement>(".sbd-compare-text")];
   }
 
   /** Move the focus from lane to lane. @param by 1 ahead, -1 back */
   moveFocus(by: number) {
-    const from = this.lanes.findIndex(({ text }) => text === document.activeElement);
-    const last = this.lanes.length - 1;
+    const from = this.texts.findIndex((text) => text.matches(":focus"));
+    const last = this.texts.length - 1;
     const next = from < 0 ? (by > 0 ? 0 : last) : clamp(from + by, 0, last);
-    this.lanes[next]?.text.focus();
+    this.texts[next]?.focus();
   }
 
-  /** Say that pinning and branching, which change a single run, work in Watch. */
-  sayWherePinsWork() {
-    setText(
-      this.message,
-      "Pin and branch work on one run at a time: turn to Watch and decode it there.",
-    );
+  tell(words: string) {
+    this.message = words;
+    this.paint();
   }
 
   /** Save the results that the table shows. */
@@ -268,131 +195,139 @@ export class ComparePlayer {
   takeTimes(link: string) {
     if (link !== this.timed.link) this.timed = { link, times: new Map() };
     const { times } = this.timed;
-    for (const card of this.lanes) {
-      times.set(card.lane.name, [...(times.get(card.lane.name) ?? []), ...card.times]);
-      card.timings = times.get(card.lane.name) ?? [];
+    for (const state of this.lanes) {
+      times.set(state.lane.name, [...(times.get(state.lane.name) ?? []), ...state.times]);
+      state.timings = times.get(state.lane.name) ?? [];
     }
-    this.draw();
+    this.paint();
   }
 
   /** Show how many timings are still to come; 0: none. */
   showTiming(numLeft: number) {
-    const number = NUM_TIMINGS - numLeft + 1;
-    this.timeButton.disabled = numLeft > 0;
-    setText(
-      this.timeButton,
-      numLeft ? `timing ${number} of ${NUM_TIMINGS} …` : `run each ${NUM_TIMINGS} times`,
-    );
+    this.numLeft = numLeft;
+    this.paint();
   }
 
   /** Pause, as drawing must not take time from an engine on the same machine. */
   pause() {
-    if (this.state.isPlaying) this.set({ isPlaying: false });
+    if (this.clock.isPlaying) this.clock.set({ isPlaying: false });
   }
 
-  /** The clock's value when the last lane finishes. */
-  get finishClock() {
-    return Math.max(
-      0,
-      ...this.lanes.map((lane) => (this.state.isByTime ? lane.duration : lane.lastPass + 1)),
-    );
-  }
-
-  set(change: Partial<PlayState>) {
-    Object.assign(this.state, change);
-    this.draw();
-    this.ticker.start();
-  }
-
-  /** Switch between time and forward passes, at the same share of the run. */
-  measureBy(isByTime: boolean) {
-    const part = this.state.clock / Math.max(this.finishClock, 1);
-    this.state.isByTime = isByTime;
-    this.set({ clock: Math.round(part * this.finishClock) });
-  }
-
-  /** @param isManual whether the visitor moved the clock */
-  seek(clock: number, isManual: boolean) {
+  /** Move the clock by hand. */
+  move(act: () => void) {
     if (!this.lanes.length) return;
-    const target = clamp(clock, 0, this.finishClock);
-    if (isManual) this.isFollowing = target >= this.finishClock;
-    this.set({ clock: target, ...(isManual ? { isPlaying: false } : {}) });
-    if (isManual) setText(this.live, this.clockWords());
-  }
-
-  /** Step by one pass or, by time, to the next end of any lane's pass. @param by 1 ahead, -1 back */
-  step(by: number) {
-    const { clock, isByTime } = this.state;
-    const ends = this.lanes.flatMap((lane) => lane.passEnds);
-    this.seek(isByTime ? nearestPassEnd(ends, clock, by) : Math.floor(clock) + by, true);
-  }
-
-  /** Let the arrow keys step on the track too, whose own step by time is a microsecond. */
-  stepOnTrack(event: KeyboardEvent) {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    this.step(by);
+    act();
+    this.isFollowing = this.clock.value >= this.clock.finish;
+    this.said = this.clockWords;
+    this.paint();
   }
 
   togglePlay() {
     if (!this.lanes.length) return;
-    const isOver = this.state.clock >= this.finishClock;
     this.isFollowing = false;
-    this.set({ isPlaying: !this.state.isPlaying, ...(isOver ? { clock: 0 } : {}) });
+    this.clock.toggle();
   }
 
-  /** Advance the clock, until the last lane finishes. */
-  advance(seconds: number) {
-    const { clock, speed } = this.state;
-    const moved = seconds * speed * (this.finishClock / PLAY_SECONDS);
-    const next = Math.min(clock + moved, this.finishClock);
-    Object.assign(this.state, { clock: next, isPlaying: next < this.finishClock });
-    this.paint();
-  }
-
-  /** Draw everything again, as its size or colours changed. */
-  redraw() {
-    for (const lane of this.lanes) lane.shownKey = lane.drawnKey = "";
-    this.draw();
-  }
-
-  draw() {
-    if (this.lanes.length) this.paint();
+  /** Let the arrow keys step on the track too, whose own steps are none of the lanes'. */
+  stepOnTrack(event: KeyboardEvent) {
+    const act = { ArrowLeft: this.actions.back, ArrowRight: this.actions.forward }[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
   }
 
   /** The clock's value in words. */
-  clockWords() {
-    const { clock, isByTime } = this.state;
-    if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finishClock}`;
-    return `${formatRaceSeconds(clock / 1e6)} of ${formatRaceSeconds(this.finishClock / 1e6)}`;
-  }
-
-  /** How much slower or faster than the engine the lanes play; "" by forward pass. */
-  slownessWords() {
-    const { isByTime, speed } = this.state;
-    if (!isByTime) return "";
-    const slowness = (PLAY_SECONDS * 1e6) / Math.max(this.finishClock * speed, 1);
-    return slowness >= 1
-      ? ` · shown ${slowness.toFixed(1)}× slower`
-      : ` · shown ${(1 / slowness).toFixed(1)}× faster`;
+  get clockWords() {
+    const { value, finish, isByTime } = this.clock;
+    if (!isByTime) return `forward pass ${Math.floor(value)} of ${finish}`;
+    return `${formatRaceSeconds(value)} of ${formatRaceSeconds(finish)}`;
   }
 
   paint() {
-    const { clock, isByTime, isPlaying } = this.state;
-    const { finishClock } = this;
-    const time = isByTime ? clock : Math.floor(clock);
-    const extent = this.extent;
-    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime)));
-    // All are measured before any is drawn: to write and measure in turns makes the browser lay out the page for each.
-    const draws = this.lanes.map((lane) => lane.measure(extent));
-    for (const draw of draws) draw();
-    setAttribute(this.range, "max", finishClock);
-    this.range.value = String(Math.round(clock));
-    setStyle(this.range, "--done", `${(clock / Math.max(finishClock, 1)) * 100}%`);
-    setAttribute(this.range, "aria-valuetext", this.clockWords());
-    setText(this.place, this.clockWords() + this.slownessWords());
-    showPlaying(this.play, isPlaying);
+    const { run } = this.history;
+    showPlaying(this.play, this.clock.isPlaying);
+    this.legend.classList.toggle("is-unused", !this.lanes.some(({ isMarked }) => isMarked));
+    const view = html`${this.form}${run ? [this.board(run), this.results(run)] : nothing}
+      <div class="sbd-live" aria-live="polite">${this.said}</div>
+      ${this.help.root}${this.share.root}`;
+    render(view, this.root);
+    // All are measured before any is scrolled: to write and measure in turns lays out the page for each.
+    const tops = this.texts.map(newestTop);
+    for (const [index, state] of this.lanes.entries()) {
+      const [text, top = 0] = [this.texts[index], tops[index]];
+      // Only when something has come since: the visitor may have scrolled the text.
+      if (text && state.top !== top) text.scrollTop = top;
+      state.top = top;
+    }
+  }
+
+  board(run: Run) {
+    const isSudoku = puzzleIn(run.prompt) !== null;
+    const { lanes, clock, extent } = this;
+    return html`<div class="sbd-compare-card">
+      <div class="sbd-compare-head">
+        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p>
+        ${this.legend}${this.note}
+      </div>
+      ${this.transport()}
+      <div class="sbd-compare-lanes">
+        ${lanes.map((state) => laneTemplate(state, clock, extent, isSudoku))}
+      </div>
+    </div>`;
+  }
+
+  transport() {
+    const { value, finish, isByTime, slownessWords } = this.clock;
+    const done = finish ? value / finish : 0;
+    return html`<div class="sbd-compare-transport" role="group" aria-label="Playback">
+      <div class="sbd-buttons">${this.buttons}</div>
+      <div class="sbd-scrubber">
+        <input
+          class="sbd-range"
+          type="range"
+          min="0"
+          max=${finish}
+          step=${isByTime ? "any" : 1}
+          aria-label="Position"
+          aria-valuetext=${this.clockWords}
+          style="--done: ${done * 100}%"
+          .value=${live(String(isByTime ? value : Math.round(value)))}
+          @input=${(event: InputEvent) =>
+            this.actions.seek(Number((event.target as HTMLInputElement).value))}
+          @keydown=${(event: KeyboardEvent) => this.stepOnTrack(event)}
+        />
+      </div>
+      <span class="sbd-compare-clock"
+        >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span
+      >
+      ${this.asides}
+      <p class="sbd-compare-note sbd-compare-told" role="status">${this.message}</p>
+    </div>`;
+  }
+
+  results(run: Run) {
+    const number = NUM_TIMINGS - this.numLeft + 1;
+    const words = this.numLeft
+      ? `timing ${number} of ${NUM_TIMINGS} …`
+      : `run each ${NUM_TIMINGS} times`;
+    const actions = html`<span class="sbd-compare-acts"
+      ><button type="button" class="sbd-action" ?disabled=${this.numLeft > 0} @click=${this.time}
+        >${words}</button
+      >${["JSON", "CSV"].map(
+        (kind) =>
+          html`<button
+            type="button"
+            class="sbd-action"
+            aria-label="Save as ${kind}"
+            @click=${() => this.save(kind)}
+            >${kind}</button
+          >`,
+      )}</span
+    >`;
+    const times = run.isRecorded ? `A recorded run, timed once. ${TIMES_WORDS}` : TIMES_WORDS;
+    return html`<div class="sbd-card sbd-compare-board">
+      <div class="sbd-compare-result">${tableTemplate(this.lanes, this.clock, times, actions)}</div>
+    </div>`;
   }
 }
 
@@ -438,17 +373,6 @@ const COMPARE_HELP: HelpWords = {
     ["?", "this help"],
   ],
 };
-
-/**
- * Return when the next forward pass ends, or the one before ended; Infinity after the last, 0 before the first.
- * @param ends times at which the forward passes of all lanes end
- * @param by 1 ahead, -1 back
- */
-export function nearestPassEnd(ends: number[], clock: number, by: number) {
-  return by > 0
-    ? Math.min(...ends.filter((end) => end > clock))
-    : Math.max(0, ...ends.filter((end) => end < clock));
-}
 
 const MARKS_WORDS =
   "Underlined: a token that differs from next-token prediction’s. " +

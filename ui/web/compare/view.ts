@@ -4,7 +4,6 @@ import { NUM_TIMINGS } from "../core/times.ts";
 import { KINDS, laneSettingOf, laneTitle } from "../core/words.ts";
 import { elementOf, find } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
-import { onScheme } from "../dom/screen.ts";
 import { currentView, onViewChange } from "../dom/views.ts";
 import { form as pageForm } from "../form/form.ts";
 import { doJob, type News, onCompared } from "../jobs.ts";
@@ -51,20 +50,13 @@ class CompareView {
       () => player.pause(),
       signal,
     );
-    player.head.append(differenceLine.root);
     form.root.addEventListener("input", () => differenceLine.update());
-    host.replaceChildren(
-      form.root,
-      player.card,
-      player.result,
-      player.live,
-      player.help.root,
-      player.share.root,
-    );
+    player.form = form.root;
+    player.note = differenceLine.root;
+    player.paint();
     host.sbdCompare = player;
     if (setting.lines) player.receive(setting.lines);
     this.takeLink(form, player);
-    onScheme(() => player.redraw(), signal);
     return { form, player, differenceLine };
   }
 

@@ -1,4 +1,4 @@
-// What the templates of lit-html share: class names and a token's pieces. Only the templates' own strings are parsed
+// What the templates of lit-html share: class names, a token's pieces, words with an explanation. Only the templates' own strings are parsed
 // as HTML, never a text that is put into them. Knows nothing of decoding.
 
 import { html, nothing } from "lit-html";
@@ -18,4 +18,25 @@ export function pieceTemplates(pieces: Piece[]) {
     const mark = kind === "break" || kind === "tab" ? MARKS[text[0] ?? ""] : undefined;
     return html`<span class="sbd-${kind}" data-mark=${mark ?? nothing}>${text}</span>`;
   });
+}
+
+/** Return the template of a word with an explanation. */
+export function termTemplate(text: string, words: string) {
+  return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
+    >${text}</button
+  >`;
+}
+
+/**
+ * Return the template of a "?" button that explains what is beside it.
+ * @param about what it explains, for screen readers
+ */
+export function questionTemplate(about: string, words: string) {
+  return html`<button
+    type="button"
+    class="sbd-term sbd-question"
+    aria-label="Explain ${about}"
+    data-words=${words}
+    aria-description=${words}
+  ></button>`;
 }

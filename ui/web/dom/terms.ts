@@ -16,12 +16,7 @@ const EDGE = 12;
  * @param text the word as its sentence has it
  */
 export function term(key: string, text: string = GLOSSARY[key]?.name ?? key) {
-  return makeTerm(text, GLOSSARY[key]?.words ?? "");
-}
-
-/** Create a word with an explanation. @param text the word @param words its explanation */
-export function makeTerm(text: string, words: string) {
-  return setTerm(make("button", "sbd-term"), text, words);
+  return setTerm(make("button", "sbd-term"), text, GLOSSARY[key]?.words ?? "");
 }
 
 /**
@@ -49,7 +44,7 @@ export function makeUnfoldButton(about: string, text: HTMLElement, label = `Expl
 
 /**
  * Change the word and the explanation of a node.
- * @param node made by term(), makeTerm() or question()
+ * @param node made by term() or question()
  * @param text the word
  * @param words its explanation
  */

@@ -155,7 +155,7 @@ export class MaskGrid {
  * @param width pixels of the page
  * @param height pixels of the page
  */
-export function contextOf(canvas: HTMLCanvasElement, width: number, height: number) {
+function contextOf(canvas: HTMLCanvasElement, width: number, height: number) {
   const scale = window.devicePixelRatio || 1;
   const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
   if (canvas.width !== wide) canvas.width = wide;
@@ -187,7 +187,7 @@ type Inks = typeof INKS;
 const inksByScheme: Map<boolean, Inks> = new Map();
 
 /** Return the page's colours and font. */
-export function inksOf(node: HTMLElement, isDark: boolean) {
+function inksOf(node: HTMLElement, isDark: boolean) {
   const inks = inksByScheme.get(isDark) ?? { ...INKS };
   if (inksByScheme.has(isDark)) return inks;
   const style = getComputedStyle(node);

@@ -135,33 +135,6 @@ export class Playhead {
   }
 }
 
-/**
- * Make a clock that calls `advance` with the seconds since the last frame, in every frame while `isPlaying()`; `start` it
- * when playing may have begun.
- */
-export function makeTicker(
-  isPlaying: () => boolean,
-  advance: (seconds: number) => void,
-  signal: AbortSignal,
-) {
-  let [frame, before] = [0, 0];
-  function tick(now: number) {
-    frame = 0;
-    if (!isPlaying()) return;
-    advance(Math.max(now - before, 0) / 1000);
-    before = now;
-    if (!signal.aborted) frame = requestAnimationFrame(tick);
-  }
-  signal.addEventListener("abort", () => cancelAnimationFrame(frame));
-  return {
-    start() {
-      if (frame || !isPlaying() || signal.aborted) return;
-      before = performance.now();
-      frame = requestAnimationFrame(tick);
-    },
-  };
-}
-
 const FRAME_MS = 1000 / 60;
 
 /**

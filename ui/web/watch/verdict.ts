@@ -3,7 +3,7 @@
 import { compareWithNtp, type NtpComparison } from "../core/differences.ts";
 import { capital } from "../core/letters.ts";
 import type { Lane, Verdict } from "../core/run.ts";
-import { make, setAttribute, setText } from "../dom/elements.ts";
+import { make, setAttribute } from "../dom/elements.ts";
 import { setTerm } from "../dom/terms.ts";
 import type { View } from "./playhead.ts";
 
@@ -22,31 +22,6 @@ export function verdictParts(verdict: Verdict | null) {
 /** Return a verdict without its reason: "Right" for "Right: the answer is 12." */
 export function verdictWithoutReason(words: string) {
   return words.split(":")[0]?.replace(/\.$/, "") ?? words;
-}
-
-/** The line with one lane's verdict; it keeps its height while the answer is incomplete. */
-export class VerdictLine {
-  root: HTMLParagraphElement;
-
-  constructor() {
-    this.root = make("p", "sbd-verdict");
-  }
-
-  /**
-   * @param verdict null if nothing could check the answer
-   * @param isWhole whether the answer is complete, and shown to its end
-   * @param without words for a complete answer that nothing could check
-   */
-  show(verdict: Verdict | null, isWhole: boolean, without: string) {
-    const isRight = Boolean(verdict?.right);
-    const words = verdict ? `${isRight ? "✓" : "✗"} ${verdict.words}` : without;
-    this.root.hidden = words === "";
-    this.root.classList.toggle("is-open", verdict === null);
-    this.root.classList.toggle("is-right", isWhole && isRight);
-    this.root.classList.toggle("is-wrong", isWhole && verdict !== null && !isRight);
-    setText(this.root, isWhole ? words : "\u200a");
-    setAttribute(this.root, "title", isWhole ? (verdict?.words ?? "") : "");
-  }
 }
 
 type ChipText = {

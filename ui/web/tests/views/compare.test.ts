@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { differenceWords, laneDifferences } from "../../compare/form.ts";
 import { clockComparison, compareWithNtp, progressWords } from "../../compare/lane.ts";
-import { nearestPassEnd } from "../../compare/player.ts";
 import { formatRaceSeconds } from "../../core/numbers.ts";
 import { laneTitle } from "../../core/words.ts";
+import { Clock, nearestPassEnd } from "../../dom/clock.ts";
 import { laneForms } from "../../engine/session.ts";
-import { END, PREFILL, runOf, start, wire } from "../core/lines.ts";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.ts";
 
 /**
  * Return a run in which each lane has one of these answers.
@@ -51,6 +51,44 @@ test("by time a step goes to where a lane ends a forward pass, and no further th
     [30, 12, 10.5, 10, 0].map((clock) => nearestPassEnd(ends, clock, -1)),
     [12, 10, 10, 0, 0],
   );
+});
+
+/** Return a clock over a lane of three passes, which end at 1, 3 and 6 ms, and one of a single pass of 1 ms. */
+function clockOf(loops: boolean, isByTime: boolean) {
+  const plain = { ...PREFILL, lane: "ntp", seq: 5, committed: [0] };
+  const lines = wire(start({ strategies: ["sbd", "ntp"] }), PREFILL, FIRST, SECOND, END, plain);
+  const clock = new Clock({ duration: 6, loops, isByTime }, () => {}, new AbortController().signal);
+  clock.lanes = [...runOf(lines).lanes.values()];
+  const passes = () => clock.lanes.map((lane) => clock.passOf(lane));
+  return { clock, passes };
+}
+
+test("lanes on one clock stand where they were by then, by time or by forward pass", () => {
+  const { clock, passes } = clockOf(false, true);
+  assert.ok(Math.abs(clock.finish - 0.006) < 1e-9);
+  assert.deepEqual(passes(), [-1, -1]);
+  clock.seek(0.0031);
+  assert.deepEqual(passes(), [1, 0]);
+  assert.equal(clock.slownessWords, "shown 1000× slower");
+  clock.measureBy(false);
+  assert.deepEqual([clock.value, clock.finish, clock.slownessWords], [2, 3, ""]);
+  assert.deepEqual(passes(), [1, 0]);
+  clock.step(1);
+  assert.deepEqual(passes(), [2, 0]);
+});
+
+test("a clock stops at the end, or rests there and starts again", () => {
+  const { clock } = clockOf(false, false);
+  clock.isPlaying = true;
+  clock.advance(4);
+  assert.deepEqual([clock.value, clock.isPlaying], [2, true]);
+  clock.advance(4);
+  assert.deepEqual([clock.value, clock.isPlaying], [3, false]);
+  const { clock: loop } = clockOf(true, false);
+  loop.advance(7);
+  assert.equal(loop.value, 3.5);
+  loop.advance(2);
+  assert.equal(loop.value, 0);
 });
 
 test("without it there is nothing to compare with", () => {
