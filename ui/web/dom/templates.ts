@@ -2,7 +2,7 @@
 // as HTML, never a text that is put into them. Knows nothing of decoding.
 
 import { html, nothing } from "lit-html";
-import { MARKS, type Piece } from "../core/letters.ts";
+import { MARKS, type Piece, tokenPieces } from "../core/letters.ts";
 
 /** Join the class names whose value is true. */
 export function classes(names: Record<string, boolean | undefined>) {
@@ -18,6 +18,11 @@ export function pieceTemplates(pieces: Piece[]) {
     const mark = kind === "break" || kind === "tab" ? MARKS[text[0] ?? ""] : undefined;
     return html`<span class="sbd-${kind}" data-mark=${mark ?? nothing}>${text}</span>`;
   });
+}
+
+/** Return templates for a token that is shown alone. */
+export function tokenTemplate(text: string) {
+  return pieceTemplates(tokenPieces(text));
 }
 
 /** Return the template of a word with an explanation. */

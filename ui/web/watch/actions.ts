@@ -71,7 +71,7 @@ export function makeActions(player: Player): Actions {
     const view = player.makeView();
     if (!view || view.isLecture) return;
     if (view.held === null) player.set({ held: view.focus, isPlaying: false });
-    else player.parts.inspector.top[name].act();
+    else player.parts.inspector.give(name);
   };
   return {
     hover: (position) => player.set({ hovered: position }),

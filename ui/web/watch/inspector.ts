@@ -1,17 +1,11 @@
 // The inspector: one position's candidate tokens, its entropy over the forward passes, and how its token came.
 
+import { html, render } from "lit-html";
 import { tokenName } from "../core/letters.ts";
 import { formatChange, formatNats, formatPercent } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, type Run, type Top } from "../core/run.ts";
-import {
-  make,
-  makeClose,
-  makeSvg,
-  setAttribute,
-  setStyle,
-  setText,
-  showToken,
-} from "../dom/elements.ts";
+import { make, makeClose } from "../dom/elements.ts";
+import { classes, tokenTemplate } from "../dom/templates.ts";
 import { makeLegend, term } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import { openPositions, predictedTiles, type View } from "./playhead.ts";
@@ -139,45 +133,43 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }: View) {
 
 const SPARK = { width: 240, height: 56, pad: 4 };
 
-/** Make the chart of a position's entropy over the forward passes, empty until one predicted it. */
-function makeSpark() {
+/** Return the chart of a position's entropy over the forward passes, empty until one predicted it. */
+function sparkTemplate({ run, focus, pass }: View) {
   const { width, height, pad } = SPARK;
   const base = height - pad;
-  const line = makeSvg("polyline", { class: "sbd-spark-line" });
-  const now = makeSvg("path", { class: "sbd-spark-now" });
-  const look = { viewBox: `0 0 ${width} ${height}`, class: "sbd-spark", role: "img" };
-  const ground = makeSvg("line", { x2: width, y1: base, y2: base, class: "sbd-spark-base" });
-  const svg = makeSvg("svg", { ...look, preserveAspectRatio: "none" }, ground, line, now);
-  const note = make("div", "sbd-spark-note");
-  const root = make("div", "", svg, note);
-
-  function update(view: View) {
-    const history = view.run.main.entropyHistory(view.focus ?? -1);
-    const known = history.filter((item) => item.pass <= view.pass);
-    root.classList.toggle("is-empty", known.length === 0);
-    const most = Math.max(...history.map((item) => item.entropy), 0.01);
-    const step = (width - 2 * pad) / Math.max(history.length - 1, 1);
-    const points = known.map(({ entropy }, index) => {
-      const y = base - (entropy / most) * (height - 2 * pad);
-      return `${(pad + index * step).toFixed(1)},${y.toFixed(1)}`;
-    });
-    setAttribute(line, "points", points.join(" "));
-    setAttribute(now, "d", `M${points.at(-1) ?? "-10,-10"}h0`);
-    const [first, last] = [known[0], known.at(-1)];
-    const text =
-      !first || !last
-        ? "not predicted yet"
-        : first === last
-          ? `${formatNats(first.entropy)} nats in forward pass ${first.pass + 1}`
-          : `${formatChange(first.entropy, last.entropy)} nats over ${known.length} forward passes`;
-    setText(note, text);
-    setAttribute(svg, "aria-label", `Entropy: ${text}`);
-  }
-
-  return { root, update };
+  const history = run.main.entropyHistory(focus ?? -1);
+  const known = history.filter((item) => item.pass <= pass);
+  const most = Math.max(...history.map((item) => item.entropy), 0.01);
+  const step = (width - 2 * pad) / Math.max(history.length - 1, 1);
+  const points = known.map(({ entropy }, index) => {
+    const y = base - (entropy / most) * (height - 2 * pad);
+    return `${(pad + index * step).toFixed(1)},${y.toFixed(1)}`;
+  });
+  const [first, last] = [known[0], known.at(-1)];
+  const text =
+    !first || !last
+      ? "not predicted yet"
+      : first === last
+        ? `${formatNats(first.entropy)} nats in forward pass ${first.pass + 1}`
+        : `${formatChange(first.entropy, last.entropy)} nats over ${known.length} forward passes`;
+  return html`<div class=${known.length ? "" : "is-empty"}>
+    <svg
+      viewBox="0 0 ${width} ${height}"
+      class="sbd-spark"
+      role="img"
+      preserveAspectRatio="none"
+      aria-label="Entropy: ${text}"
+    >
+      <line x2=${width} y1=${base} y2=${base} class="sbd-spark-base"></line>
+      <polyline class="sbd-spark-line" points=${points.join(" ")}></polyline>
+      <path class="sbd-spark-now" d="M${points.at(-1) ?? "-10,-10"}h0"></path>
+    </svg>
+    <div class="sbd-spark-note">${text}</div>
+  </div>`;
 }
 
 const TOP_ROWS = 5;
+const NO_TOKEN = "\u200a";
 
 /**
  * Return the candidate that Pin and Branch use: the one chosen by hand, else the best that is not the written token.
@@ -210,161 +202,34 @@ function whyNoAction({ run, focus, pass }: View, alternative: Top | null) {
     : "No candidates yet: go to a forward pass whose block holds this position.";
 }
 
-/** A row for each candidate, and the buttons Pin and Branch under them. */
-class Alternatives {
-  view: View | null = null;
-  alternative: Top | null = null;
-  rows: {
-    root: HTMLButtonElement;
-    token: HTMLSpanElement;
-    bar: HTMLSpanElement;
-    value: HTMLSpanElement;
-    shown: { entry: Top | null };
-  }[];
-  pin: { button: HTMLButtonElement; label: HTMLSpanElement; act: () => void };
-  branch: { button: HTMLButtonElement; label: HTMLSpanElement; act: () => void };
-  buttons: HTMLDivElement;
-  note: HTMLParagraphElement;
-  acting: HTMLDivElement;
-  root: HTMLDivElement;
+type Kind = "pin" | "branch";
 
-  constructor(readonly actions: Actions) {
-    this.rows = Array.from({ length: TOP_ROWS }, () => this.makeRow());
-    const pin = "Decode again with this token fixed here";
-    this.pin = this.makeAction("pin", "Pin", pin, () => []);
-    const branch =
-      "Keep what stood before this position was revealed, put this token here, decode the rest";
-    this.branch = this.makeAction("branch", "Branch", branch, tokensBefore);
-    this.buttons = make("div", "sbd-alternative-actions", this.pin.button, this.branch.button);
-    this.note = make("p", "sbd-action-note");
-    this.acting = make("div", "sbd-alternative-acting", this.buttons, this.note);
-    this.root = make("div", "sbd-top", ...this.rows.map((row) => row.root), this.acting);
-  }
-
-  makeRow() {
-    const token = make("span", "sbd-top-token");
-    const bar = make("span", "sbd-top-bar");
-    const value = make("span", "sbd-top-value");
-    const track = make("span", "sbd-top-track", bar);
-    const shown: { entry: Top | null } = { entry: null };
-    const choose = () => shown.entry && this.actions.choose(shown.entry.token);
-    const root = make("button", "sbd-top-row", token, track, value, choose);
-    return { root, token, bar, value, shown };
-  }
-
-  /**
-   * Make a button that decodes again with the chosen candidate as a given token.
-   * @param word of the button; its first letter is the key
-   * @param moreOf returns further tokens to give
-   */
-  makeAction(kind: string, word: string, title: string, moreOf: (view: View) => Pin[]) {
-    const act = () => {
-      const { view, alternative } = this;
-      const position = view?.focus ?? null;
-      if (button.disabled || button.hidden || !view || !alternative || position === null) return;
-      const given = [...view.run.settings().pinned, ...moreOf(view)];
-      const pinned = [...new Map(given).set(position, alternative.token)];
-      const pass = view.run.main.fixedAt(position, view.pass)?.pass ?? view.pass;
-      const origin = { kind, position, pass };
-      this.actions.redo({ pinned: pinned.sort((a, b) => a[0] - b[0]) }, origin);
-    };
-    const label = make("span", "sbd-action-token");
-    const key = make("kbd", "", { "aria-hidden": "true" }, word.charAt(0));
-    const words = make("span", "", word);
-    const button = make(
-      "button",
-      `sbd-action sbd-action-${kind}`,
-      { title },
-      words,
-      label,
-      key,
-      act,
-    );
-    return { button, label, act };
-  }
-
-  update(view: View, top: Top[]) {
-    const { run, focus } = view;
-    const fixedToken = focus === null ? undefined : run.main.fixedAt(focus, view.pass)?.token;
-    this.view = view;
-    this.alternative = chosenAlternative(view, top, fixedToken);
-    const note = this.actions.canRedo ? whyNoAction(view, this.alternative) : "";
-    this.acting.hidden = !this.actions.canRedo;
-    this.buttons.hidden = this.acting.hidden || note !== "";
-    this.note.hidden = note === "";
-    setText(this.note, note);
-    this.rows.forEach((row, index) => {
-      const entry = top[index] ?? null;
-      this.showRow(view, row, entry);
-      row.root.classList.toggle("is-written", entry?.token === fixedToken && entry !== null);
-    });
-    for (const { button, label } of [this.pin, this.branch]) {
-      button.disabled = this.alternative === null || note !== "";
-      showToken(label, this.alternative ? run.shownText(this.alternative.token) : "\u200a");
-    }
-  }
-
-  showRow({ run }: View, row: ReturnType<Alternatives["makeRow"]>, entry: Top | null) {
-    const name = entry ? tokenName(run.shownText(entry.token)) : "";
-    row.shown.entry = entry;
-    row.root.disabled = !entry;
-    row.root.hidden = !entry;
-    const isChosen = entry !== null && entry === this.alternative && !this.buttons.hidden;
-    setAttribute(row.root, "title", isChosen ? `${name}: what Pin and Branch put here` : name);
-    setAttribute(row.root, "aria-pressed", isChosen);
-    row.root.classList.toggle("is-chosen", isChosen);
-    showToken(row.token, entry ? run.shownText(entry.token) : "\u200a");
-    setText(row.value, entry ? formatPercent(entry.probability) : "");
-    setStyle(row.bar, "transform", `scaleX(${entry?.probability ?? 0})`);
-  }
-}
-
-function section(title: (Node | string)[], node: Node) {
-  return make("section", "", make("h3", "", ...title), node);
-}
+/** The buttons that decode again with the chosen candidate as a given token; a word's first letter is the key. */
+const WAYS: { kind: Kind; word: string; title: string }[] = [
+  { kind: "pin", word: "Pin", title: "Decode again with this token fixed here" },
+  {
+    kind: "branch",
+    word: "Branch",
+    title:
+      "Keep what stood before this position was revealed, put this token here, decode the rest",
+  },
+];
 
 /** The drawer that shows one position. */
 export class Inspector {
-  kicker: HTMLSpanElement;
+  /** Decodes again with the chosen candidate, as the buttons do. */
+  give: (kind: Kind) => void = () => {};
   release: HTMLButtonElement;
-  token: HTMLDivElement;
-  reveal: HTMLParagraphElement;
-  topTitle: HTMLHeadingElement;
-  top: Alternatives;
-  spark: { root: HTMLDivElement; update: (view: View) => void };
-  hindsight: HTMLParagraphElement;
-  topSection: HTMLElement;
-  sparkSection: HTMLElement;
-  root: HTMLElement;
+  root = make("aside", "sbd-drawer sbd-inspector", { "aria-label": "Inspector" });
+  terms = {
+    entropy: term("entropy", "Entropy"),
+    pass: term("pass", "forward passes"),
+    hindsight: term("hindsight", "Hindsight"),
+  };
+  legend = makeLegend();
 
   constructor(readonly actions: Actions) {
-    this.kicker = make("span", "sbd-inspector-kicker");
     this.release = makeClose("Release this position", actions.release, "sbd-release");
-    this.token = make("div", "sbd-inspector-token");
-    this.reveal = make("p", "sbd-inspector-reveal");
-    this.topTitle = make("h3", "");
-    this.top = new Alternatives(actions);
-    this.spark = makeSpark();
-    this.hindsight = make("p", "sbd-hindsight");
-    this.topSection = make("section", "", this.topTitle, this.top.root);
-    const over = [term("entropy", "Entropy"), " over ", term("pass", "forward passes")];
-    this.sparkSection = section(over, this.spark.root);
-    this.root = make(
-      "aside",
-      "sbd-drawer sbd-inspector",
-      { "aria-label": "Inspector" },
-      make("div", "sbd-drawer-head", this.kicker, this.release),
-      make(
-        "div",
-        "sbd-inspector-about",
-        this.token,
-        this.reveal,
-        this.topSection,
-        this.sparkSection,
-        section([term("hindsight", "Hindsight")], this.hindsight),
-      ),
-      section(["Colour, and the length of a guess’s bar"], makeLegend()),
-    );
   }
 
   update(view: View) {
@@ -375,21 +240,103 @@ export class Inspector {
     const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);
     const item = focus === null ? null : run.main.fixedAt(focus, view.pass);
     const chosen = item ? item.token : masked?.top[0]?.token;
-    this.root.classList.toggle("is-guess", !item);
-    this.root.classList.toggle("has-no-pins", run.strategy !== "sbd");
-    this.release.hidden = view.held === null;
-    setText(this.kicker, inspectorKicker(view));
-    showToken(this.token, chosen === undefined ? "–" : run.shownText(chosen));
-    const reveal = "Point at a tile, a token or a cell.";
-    setText(this.reveal, focus === null ? reveal : revealText(view, focus));
-    setText(this.topTitle, guessTitle(run, pass, view.pass));
     const top = masked?.top ?? [];
-    this.top.update(view, top);
-    this.topSection.hidden = !top.length && !this.actions.canRedo && !view.isPlaying;
-    this.sparkSection.hidden = run.main.entropyHistory(focus ?? -1).length === 0;
-    this.spark.update(view);
     const [text, verdict] = focus === null ? ["–", "open"] : hindsightText(view, focus);
-    setText(this.hindsight, text);
-    this.hindsight.className = `sbd-hindsight is-${verdict}`;
+    const { entropy, pass: passes, hindsight } = this.terms;
+    const hasNoTop = !top.length && !this.actions.canRedo && !view.isPlaying;
+    const look = classes({ "is-guess": !item, "has-no-pins": run.strategy !== "sbd" });
+    this.root.className = `sbd-drawer sbd-inspector ${look}`;
+    this.release.hidden = view.held === null;
+    const content = html`<div class="sbd-drawer-head">
+        <span class="sbd-inspector-kicker">${inspectorKicker(view)}</span>${this.release}
+      </div>
+      <div class="sbd-inspector-about">
+        <div class="sbd-inspector-token"
+          >${tokenTemplate(chosen === undefined ? "–" : run.shownText(chosen))}</div
+        >
+        <p class="sbd-inspector-reveal"
+          >${focus === null ? "Point at a tile, a token or a cell." : revealText(view, focus)}</p
+        >
+        <section ?hidden=${hasNoTop}>
+          <h3>${guessTitle(run, pass, view.pass)}</h3>
+          ${this.alternatives(view, top)}
+        </section>
+        <section ?hidden=${run.main.entropyHistory(focus ?? -1).length === 0}>
+          <h3>${entropy} over ${passes}</h3>
+          ${sparkTemplate(view)}
+        </section>
+        <section>
+          <h3>${hindsight}</h3>
+          <p class="sbd-hindsight is-${verdict}">${text}</p>
+        </section>
+      </div>
+      <section>
+        <h3>Colour, and the length of a guess’s bar</h3>
+        ${this.legend}
+      </section>`;
+    render(content, this.root);
+  }
+
+  /** Return a row for each candidate, and the buttons Pin and Branch under them. */
+  alternatives(view: View, top: Top[]) {
+    const { run, focus } = view;
+    const { canRedo } = this.actions;
+    const fixed = focus === null ? null : run.main.fixedAt(focus, view.pass);
+    const chosen = chosenAlternative(view, top, fixed?.token);
+    const note = canRedo ? whyNoAction(view, chosen) : "";
+    const canGive = canRedo && note === "";
+    this.give = (kind) => {
+      if (!chosen || !canGive || focus === null) return;
+      const given = [...run.settings().pinned, ...(kind === "branch" ? tokensBefore(view) : [])];
+      const pinned = [...new Map(given).set(focus, chosen.token)].sort((a, b) => a[0] - b[0]);
+      this.actions.redo({ pinned }, { kind, position: focus, pass: fixed?.pass ?? view.pass });
+    };
+    const buttons = WAYS.map(
+      ({ kind, word, title }) =>
+        html`<button
+          type="button"
+          class="sbd-action sbd-action-${kind}"
+          title=${title}
+          ?disabled=${!chosen || note !== ""}
+          @click=${() => this.give(kind)}
+          ><span>${word}</span
+          ><span class="sbd-action-token"
+            >${tokenTemplate(chosen ? run.shownText(chosen.token) : NO_TOKEN)}</span
+          ><kbd aria-hidden="true">${word.charAt(0)}</kbd></button
+        >`,
+    );
+    const rows = Array.from({ length: TOP_ROWS }, (_, index) => {
+      const entry = top[index] ?? null;
+      const isWritten = entry !== null && entry.token === fixed?.token;
+      return this.row(view, entry, isWritten, canGive && entry !== null && entry === chosen);
+    });
+    return html`<div class="sbd-top">
+      ${rows}
+      <div class="sbd-alternative-acting" ?hidden=${!canRedo}>
+        <div class="sbd-alternative-actions" ?hidden=${!canGive}>${buttons}</div>
+        <p class="sbd-action-note" ?hidden=${note === ""}>${note}</p>
+      </div>
+    </div>`;
+  }
+
+  row({ run }: View, entry: Top | null, isWritten: boolean, isChosen: boolean) {
+    const text = entry ? run.shownText(entry.token) : NO_TOKEN;
+    const name = entry ? tokenName(text) : "";
+    return html`<button
+      type="button"
+      class="sbd-top-row ${classes({ "is-written": isWritten, "is-chosen": isChosen })}"
+      title=${isChosen ? `${name}: what Pin and Branch put here` : name}
+      aria-pressed=${isChosen}
+      ?disabled=${!entry}
+      ?hidden=${!entry}
+      @click=${() => entry && this.actions.choose(entry.token)}
+      ><span class="sbd-top-token">${tokenTemplate(text)}</span
+      ><span class="sbd-top-track"
+        ><span
+          class="sbd-top-bar"
+          style="transform: scaleX(${entry?.probability ?? 0})"
+        ></span></span
+      ><span class="sbd-top-value">${entry ? formatPercent(entry.probability) : ""}</span></button
+    >`;
   }
 }
