@@ -1,6 +1,7 @@
 // The home view: plays a recorded run beside next-token prediction, forward pass by forward pass, over and over. The
 // visitor can choose another run.
 
+import { html, render } from "lit-html";
 import { entropyColour, unsureness } from "./core/colours.ts";
 import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
@@ -30,9 +31,7 @@ const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
 /** One lane: its name, the number of its forward passes so far, and its text. */
 class HomeLane {
   shown = "";
-  fill: HTMLSpanElement;
-  count: HTMLElement;
-  unit: HTMLElement;
+  title: string;
   text: LaneText;
   spacer: LaneText;
   root: HTMLElement;
@@ -41,44 +40,39 @@ class HomeLane {
     readonly lane: Lane,
     isMain: boolean,
   ) {
-    const title = LANE_TITLES[lane.name] ?? lane.name;
-    this.fill = make("span", "sbd-home-fill");
-    this.count = make("b");
-    this.unit = make("small");
+    this.title = LANE_TITLES[lane.name] ?? lane.name;
     // Positions cannot be inspected here.
     const still = { hover: () => {}, toggleHold: () => {} };
-    this.text = new LaneText(`${title}: answer`, still);
+    this.text = new LaneText(`${this.title}: answer`, still);
     // The whole answer, invisible, so that its space is taken from the start.
     this.spacer = new LaneText("", still);
-    const room = make("div", "sbd-home-room", { inert: "", "aria-hidden": "true" });
-    room.append(this.spacer.root);
-    this.root = make(
-      "section",
-      `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`,
-      make("span", "sbd-home-meter", { "aria-hidden": "true" }, this.fill),
-      make(
-        "div",
-        "sbd-home-lane-head",
-        make("h2", "", title),
-        make("span", "sbd-home-count", this.count, " ", this.unit),
-      ),
-      make("div", "sbd-home-answer", room, this.text.root),
-    );
+    this.root = make("section", `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`);
   }
 
   /** @param pass to show */
   update(pass: number, viewAt: (pass: number) => View) {
-    const { lastPass } = this.lane;
+    const { lane, title, text, spacer } = this;
     const key = `${pass} ${isDarkPage()}`;
     if (key === this.shown) return;
     this.shown = key;
-    const whole = Math.max(this.lane.numCommitted, 1);
-    setText(this.count, String(pass + 1));
-    setText(this.unit, pass === 0 ? "pass" : "passes");
-    setStyle(this.fill, "width", `${(100 * this.lane.numTokensAt(pass)) / whole}%`);
-    this.root.classList.toggle("is-finished", pass === lastPass);
-    this.spacer.update(viewAt(lastPass), this.lane);
-    this.text.update(viewAt(pass), this.lane);
+    const share = lane.numTokensAt(pass) / Math.max(lane.numCommitted, 1);
+    this.root.classList.toggle("is-finished", pass === lane.lastPass);
+    spacer.update(viewAt(lane.lastPass), lane);
+    text.update(viewAt(pass), lane);
+    const content = html`<span class="sbd-home-meter" aria-hidden="true"
+        ><span class="sbd-home-fill" style="width: ${100 * share}%"></span
+      ></span>
+      <div class="sbd-home-lane-head">
+        <h2>${title}</h2>
+        <span class="sbd-home-count"
+          ><b>${pass + 1}</b> <small>${pass === 0 ? "pass" : "passes"}</small></span
+        >
+      </div>
+      <div class="sbd-home-answer">
+        <div class="sbd-home-room" inert aria-hidden="true">${spacer.root}</div>
+        ${text.root}
+      </div>`;
+    render(content, this.root);
   }
 }
 

@@ -2,6 +2,7 @@
 // cache, the lines of the algorithm that the pass executes, and its cost beside a device's roofline. While closed, the
 // panel draws nothing.
 
+import { html, render } from "lit-html";
 import {
   costOf,
   DEVICES,
@@ -97,7 +98,7 @@ function sizeWords({ valueBytes: own }: Device, valueBytes: number) {
 
 class CostTable {
   choice: HTMLSelectElement;
-  cells: { value: HTMLTableCellElement; note: HTMLTableCellElement }[];
+  body = make("tbody");
   missing: HTMLParagraphElement;
   words: HTMLParagraphElement;
   root: HTMLElement;
@@ -105,11 +106,6 @@ class CostTable {
   constructor(redraw: () => void) {
     this.choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });
     this.choice.addEventListener("change", redraw);
-    this.cells = ROWS.map(() => ({ value: make("td"), note: make("td", "sbd-hood-note") }));
-    const body = ROWS.map((name, index) => {
-      const { value, note } = this.cells[index] ?? { value: "", note: "" };
-      return make("tr", "", make("th", "", { scope: "row" }, name), value, note);
-    });
     this.missing = make("p", "sbd-hood-words", UNKNOWN);
     this.words = make("p", "sbd-hood-words");
     const about = make("div", "", this.words);
@@ -124,7 +120,7 @@ class CostTable {
         makeUnfoldButton("what bounds it", about),
         this.choice,
       ),
-      make("table", "sbd-hood-table", make("tbody", "", ...body)),
+      make("table", "sbd-hood-table", this.body),
       about,
       this.missing,
     );
@@ -179,9 +175,14 @@ class CostTable {
 
   /** Show the value and the note of each row; a missing value shows a dash. */
   show(rows: string[][]) {
-    for (const [index, { value, note }] of this.cells.entries()) {
-      setText(value, rows[index]?.[0] ?? "–");
-      setText(note, rows[index]?.[1] ?? "");
-    }
+    const lines = ROWS.map((name, index) => {
+      const [value = "–", note = ""] = rows[index] ?? [];
+      return html`<tr>
+        <th scope="row">${name}</th>
+        <td>${value}</td>
+        <td class="sbd-hood-note">${note}</td>
+      </tr>`;
+    });
+    render(lines, this.body);
   }
 }

@@ -1,12 +1,13 @@
 // The decoding algorithms in plain words: which of their lines a forward pass executes, and the values of the variables
 // then, from the trace alone.
 
+import { html, render } from "lit-html";
 import { tokenName } from "../core/letters.ts";
 import { type CacheStep, cacheAt } from "../core/mask.ts";
 import { countOf, formatGamma, formatNats } from "../core/numbers.ts";
 import { checkedDraft, type LaneStep, type Run, rightAlternative } from "../core/run.ts";
 import { SOLVER_LINES } from "../core/words.ts";
-import { make, setAttribute, setText } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
 import { layOut } from "./budget.ts";
 import type { View } from "./playhead.ts";
 
@@ -259,52 +260,32 @@ function ntpLines({ run, step, cache, isPrefill }: Moment): LineParts[] {
   ];
 }
 
-function makeLine({ depth, words }: Line) {
-  const values = make("span", "sbd-hood-values");
-  const root = make(
-    "li",
-    "sbd-hood-line",
-    { "data-depth": depth },
-    make("span", "", words),
-    values,
-  );
-  return { root, values };
-}
-
 /** The algorithms on the page, with the lines highlighted that the forward pass executes. */
 export class Programs {
-  shape = "";
-  lines: { root: HTMLElement; values: HTMLElement }[] = [];
-  body: HTMLDivElement;
+  body = make("div", "sbd-hood-program");
   root: HTMLDetailsElement;
 
   constructor() {
-    this.body = make("div", "sbd-hood-program");
     const summary = make("summary", "", "Lines of the algorithm");
     this.root = make("details", "sbd-hood-programs", summary, this.body);
   }
 
   update({ run, pass }: View) {
-    const programs = programsAt(run, pass);
-    const lines = programs.flatMap((each) => each.lines);
-    const shape = lines.map(({ words }) => words).join("\n");
-    if (shape !== this.shape) {
-      this.shape = shape;
-      this.lines = lines.map(makeLine);
-      let next = 0;
-      const parts = programs.map(({ title, lines: own }) => {
-        const nodes = this.lines.slice(next, next + own.length).map(({ root }) => root);
-        next += own.length;
-        return make("div", "", make("h3", "", title), make("ol", "sbd-hood-code", ...nodes));
-      });
-      this.body.replaceChildren(...parts);
-    }
-    lines.forEach(({ isLit, values }, index) => {
-      const line = this.lines[index];
-      if (!line) return;
-      line.root.classList.toggle("is-lit", isLit);
-      setAttribute(line.root, "aria-current", isLit ? "step" : "false");
-      setText(line.values, values);
-    });
+    const line = ({ depth, words, isLit, values }: Line) =>
+      html`<li
+        class="sbd-hood-line ${isLit ? "is-lit" : ""}"
+        data-depth=${depth}
+        aria-current=${isLit ? "step" : "false"}
+      >
+        <span>${words}</span><span class="sbd-hood-values">${values}</span>
+      </li>`;
+    const programs = programsAt(run, pass).map(
+      ({ title, lines }) =>
+        html`<div>
+          <h3>${title}</h3>
+          <ol class="sbd-hood-code">${lines.map(line)}</ol>
+        </div>`,
+    );
+    render(programs, this.body);
   }
 }
