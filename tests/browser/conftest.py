@@ -108,9 +108,18 @@ def push(page, lines: str):
     painted(page)
 
 
+def go_to_end(page, which: str):
+    """Go to the First or Last forward pass: by its button or, on a phone, which has none, by key."""
+    button = page.get_by_role("button", name=f"{which} forward pass")
+    if button.is_visible():
+        button.click()
+    else:
+        page.keyboard.press({"First": "Home", "Last": "End"}[which])
+
+
 def go_to(page, pass_index: int):
     """Stand still at a pass, by the keys."""
-    page.get_by_role("button", name="First forward pass").click()
+    go_to_end(page, "First")
     for _ in range(pass_index):
         page.keyboard.press("ArrowRight")
     painted(page)
@@ -187,7 +196,7 @@ def decode(page):
     # Looking in every frame would take time from an engine on this machine.
     complete = "document.querySelector('.sbd-host').sbdPlayer.run.isComplete"
     page.wait_for_function(complete, polling=100)
-    page.get_by_role("button", name="Last forward pass").click()
+    go_to_end(page, "Last")
     painted(page)
 
 
