@@ -109,7 +109,7 @@ def push(page, lines: str):
 
 
 def go_to_end(page, which: str):
-    """Go to the First or Last forward pass: by its button or, on a phone, which has none, by key."""
+    """Go to the First or Last forward pass by its button, by key on a phone, which has none."""
     button = page.get_by_role("button", name=f"{which} forward pass")
     if button.is_visible():
         button.click()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 BLOCKED = {"profile": {"block_third_party_cookies": True, "cookie_controls_mode": 1}}
 """Chromium's preferences with third-party cookies and storage blocked."""
-STORED = """() => ["localStorage", "sessionStorage", "caches"].map((name) => {
+STORED = """() => ["localStorage", "sessionStorage"].map((name) => {
   try { return typeof globalThis[name]; } catch (error) { return error.name; }
 })"""
 
@@ -47,7 +47,7 @@ def test_in_a_frame_of_another_site_that_may_store_nothing_the_page_decodes(
         page.goto(address(other).replace("127.0.0.1", "localhost"))
         framed = page.frames[1]
         framed.wait_for_selector("body[data-sbd-ready]")
-        assert framed.evaluate(STORED) == ["SecurityError"] * 3
+        assert framed.evaluate(STORED) == ["SecurityError"] * 2
         decode_button(framed).click()
         framed.wait_for_function(f"{RUN}.id !== 'opening' && {RUN}.isComplete")
         assert framed.evaluate(f"{RUN}.main.text") == ANSWER
@@ -73,4 +73,5 @@ def test_over_plain_http_in_a_network_the_page_decodes_and_shows_links_to_copy(
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator(".sbd-share-status")).to_contain_text(f"{url}?prompt=")
     started.close()
-    assert wrongs == []
+    # Of its headers Chromium says that one needs https.
+    assert [line for line in wrongs if "Cross-Origin-Opener-Policy" not in line] == []
