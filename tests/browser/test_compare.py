@@ -273,7 +273,7 @@ def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(compared)
         compared.keyboard.press(key)
         expect(compared.get_by_text("Pin and branch work on one run at a time")).to_be_visible()
     compared.keyboard.press("?")
-    expect(compared.locator(".sbd-compare .sbd-help")).to_contain_text("move between answers")
+    expect(compared.locator(".sbd-compare .sbd-help[open]")).to_contain_text("move between answers")
 
 
 SBD = "Set Block Decoding, γ"
