@@ -113,7 +113,7 @@ def test_the_cost_is_that_of_the_chosen_device(shaped):
     open_hood(shaped)
     to_riding(shaped)
     rows = shaped.locator(".sbd-hood-table tr")
-    expect(rows.filter(has_text=re.compile("^Rows"))).to_contain_text("32")
+    expect(rows.filter(has_text=re.compile(r"^\s*Rows"))).to_contain_text("32")
     least = rows.filter(has_text="Roofline")
     expect(least).to_contain_text("H100")
     value = least.locator("td").first
@@ -135,7 +135,7 @@ def test_a_trace_without_a_shape_says_what_is_missing_and_shows_the_rest(replay)
     go_to(replay, 3)
     expect(replay.locator(".sbd-hood-cost")).to_contain_text("does not say which model made it")
     rows = replay.locator(".sbd-hood-table tr")
-    expect(rows.filter(has_text=re.compile("^Rows"))).to_contain_text("16")
+    expect(rows.filter(has_text=re.compile(r"^\s*Rows"))).to_contain_text("16")
     expect(rows.filter(has_text="Measured")).to_contain_text("s")
     expect(replay.locator(".sbd-hood-line.is-lit").first).to_be_visible()
 
