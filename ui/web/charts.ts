@@ -153,10 +153,10 @@ export class ChartCards {
   async draw(card: Card, isWanted: boolean = card.isInSight) {
     const scheme = isDarkPage() ? "dark" : "light";
     if (!isWanted || !card.figure || card.drawnScheme === scheme) return;
-    if (!card.drawnScheme) card.plot.replaceChildren("Drawing …");
+    if (!card.plot.firstChild) card.plot.append("Drawing …");
     const plotly = await library();
     if (card.drawnScheme === scheme) return; // drawn while the library was loading
-    if (!card.drawnScheme) card.plot.replaceChildren();
+    if (!card.plot.firstElementChild) card.plot.replaceChildren(); // Plotly expects its own
     card.drawnScheme = scheme;
     const isNarrow = card.plot.clientWidth < NARROW;
     const { data, layout } = card.figure.draw({ isDark: scheme === "dark", isNarrow });
