@@ -90,4 +90,4 @@ def test_the_foot_of_a_view_names_the_paper_and_what_is_new(open_page, story_url
     expect(note).to_contain_text("Verify checks every draft")
     assert serious(page, ".sbd-footer") == []
     card = page.get_by_role("link", name="Model card").get_attribute("href")
-    assert page.request.get(card).text().startswith("---\nlicense:")
+    assert "<h1>sbd-nano</h1>" in page.request.get(card).text()

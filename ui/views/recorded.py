@@ -28,10 +28,14 @@ def opening(model: str = "") -> str:
     return replay("opening", examples.opening_traces(model))
 
 
+def home() -> str:
+    """Encode the run with which the home view opens as lines for the player."""
+    return replay("home", examples.gallery_traces(examples.HOME_RUN))
+
+
 def home_value() -> str:
     """The home view's JSON: a run of nano by Set Block Decoding, and one of SmolLM2 by verify."""
-    nano = replay("home", examples.gallery_traces(examples.HOME_RUN))
-    lines = {DEFAULT_CHECKPOINT.name: nano, REAL_MODEL: opening(REAL_MODEL)}
+    lines = {DEFAULT_CHECKPOINT.name: home(), REAL_MODEL: opening(REAL_MODEL)}
     runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
     return wire_json({"runs": runs, "processor": examples.learn_runs().choices.processor})
 
