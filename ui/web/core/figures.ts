@@ -217,10 +217,6 @@ export type Mark = { name: string; rate: number; right: boolean | null };
 
 /** Our own solver, drawn bold beside the paper's. */
 const OWN_SOLVER = "entropy-bound-from-left";
-const SYMBOLS =
-  "circle square diamond triangle-up x cross pentagon hexagon bowtie hourglass triangle-down hexagram star-diamond".split(
-    " ",
-  );
 const DASHES = ["solid", "dash", "dot"];
 const LEGEND_LINE = 21; // height in pixels of a line of the legend
 
@@ -249,7 +245,7 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
         y: inOrder.map(({ accuracy }) => rounded(accuracy)),
         text: inOrder.map(({ setting }) => setting),
         mode: "lines+markers",
-        marker: { symbol: SYMBOLS[index % SYMBOLS.length], size: isChief ? 9 : 7, color },
+        marker: { symbol: index, size: isChief ? 9 : 7, color },
         line: { color, width: isChief ? 3 : 1.5, dash: DASHES[index % DASHES.length] },
         hovertemplate: `${title} at %{text}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
       };
