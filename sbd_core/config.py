@@ -232,12 +232,6 @@ def solver_settings() -> list[Setting]:
     return [_takers(name)[0][0] for name in SOLVER_PARAMETERS]
 
 
-def label_of(name: str) -> str:
-    """The label of a setting of a decode; of another name, the name itself."""
-    labels = {item.name: item.label for item in (*settings_of(DecodeConfig), *solver_settings())}
-    return labels.get(name) or name
-
-
 def config_of(values: Mapping[str, Any], *, is_form: bool = False) -> DecodeConfig:
     """Make a config from settings by name; "solver" is a name, its parameters stand beside it.
 
