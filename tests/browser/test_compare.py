@@ -163,8 +163,13 @@ def test_all_staircases_stand_on_one_scale(compared):
         "all => all.map(n => n.ariaLabel)"
     )
     assert [label.split()[-2] for label in labels] == [str(count) for count in steps]
-    for stairs in compared.locator(".sbd-compare-stairs").all():
-        assert len(stairs.locator("path").last.get_attribute("d")) > 20
+    for stairs, label in zip(compared.locator(".sbd-compare-stairs").all(), labels, strict=True):
+        ahead, shown = stairs.locator("path:not(.is-even)").all()
+        cells = "".join(path.get_attribute("d") or "" for path in (ahead, shown))
+        assert cells.count("M") == int(label.split()[1]) > 20
+        assert shown.evaluate("(path) => getComputedStyle(path).stroke") != "none"
+        box = shown.evaluate("(path) => path.getBBox()['height']")
+        assert box > 0
 
 
 def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, story_url):
