@@ -42,7 +42,7 @@ class Calibration:
     rejected: factor on `survival` for a draft after a rejected token, as the masks of such a draft
         did not see the right token.
     least: chance of being right all over below which a draft is cut short, as rows for masks then
-        bring more. A pass of few rows cuts drafts at 1 / max_rows.
+        bring more. A pass of few rows cuts drafts at 0.5 / max_rows.
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)

@@ -59,11 +59,11 @@ def chances_of(probabilities: Sequence[float], scale: float) -> list[float]:
 def draft_length(probabilities: Sequence[float], calibration: Calibration, max_rows: int) -> int:
     """Choose the largest draft length whose tokens are all right with a chance above a bound.
 
-    The bound is 1 / max_rows, or the calibration's `least` if that is larger.
+    The bound is 0.5 / max_rows, or the calibration's `least` if that is larger.
     probabilities: the masked head's probability of the likeliest token at each position.
     """
     reached = accumulate(chances_of(probabilities, calibration.drafted), mul)
-    bound = max(calibration.least, 1 / max_rows)
+    bound = max(calibration.least, 0.5 / max_rows)
     return min(sum(chance > bound for chance in reached), max_rows - 1)
 
 

@@ -37,11 +37,11 @@ function chancesOf(probabilities: number[], scale: number) {
 }
 
 /**
- * Return the number of tokens to draft: as many as are all right with a chance above 1 / maxRows and above `least`.
+ * Return the number of tokens to draft: as many as are all right with a chance above 0.5 / maxRows and above `least`.
  * @param probabilities the head's, of the likeliest token at each position
  */
 export function draftLength(probabilities: number[], calibration: Calibration, maxRows: number) {
-  const bound = Math.max(calibration.least, 1 / maxRows);
+  const bound = Math.max(calibration.least, 0.5 / maxRows);
   let [reached, length] = [1, 0];
   for (const chance of chancesOf(probabilities, calibration.drafted)) {
     reached *= chance;
