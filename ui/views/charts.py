@@ -33,4 +33,11 @@ def charts_value() -> str:
         text = text.replace(f"{{{name}}}", str(value))
     means = {name: row["mean"] for name, row in results["rows"].items()}
     sweep = {name: [each["accuracy"], each["tokens_per_forward"]] for name, each in means.items()}
-    return wire_json({"cards": json.loads(text), "sweep": sweep, "mostMarked": MAX_MARKED})
+    return wire_json(
+        {
+            "cards": json.loads(text),
+            "sweep": sweep,
+            "model": results["model"],
+            "mostMarked": MAX_MARKED,
+        }
+    )

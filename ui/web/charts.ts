@@ -168,8 +168,8 @@ export class ChartCards {
   }
 }
 
-/** sweep: the results in the chart of solvers. mostMarked: largest number of runs to mark in it */
-type Setting = { cards: CardWords[]; sweep: Sweep; mostMarked: number };
+/** sweep: the results in the chart of solvers, of `model`. mostMarked: largest number of runs to mark in it */
+type Setting = { cards: CardWords[]; sweep: Sweep; model: string; mostMarked: number };
 
 const CLOSED_WORDS =
   "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
@@ -234,10 +234,13 @@ class ChartSection {
     });
   }
 
-  /** Add the run shown to the chart of solvers once it is complete, unless it is the page's first recorded run. */
+  /**
+   * Add the run shown to the chart of solvers once it is complete, unless it is of another model or the page's first
+   * recorded run.
+   */
   addMark() {
     const run = playerOf(document)?.run;
-    if (!run?.isComplete || run.id === "opening") return;
+    if (!run?.isComplete || run.id === "opening" || run.model !== this.setting.model) return;
     const rate = run.numbersAt(run.main.lastPass).tokensPerPass;
     this.marks.delete(run.id);
     this.marks.set(run.id, {
@@ -290,10 +293,11 @@ export function mountCharts(element: HTMLElement, value: string, signal: AbortSi
     section.addMark();
     void section.draw();
   };
-  /** @param event its detail: the marks of lanes that were compared */
+  /** @param event its detail: the model, and the marks of lanes that were compared */
   const onCompared = (event: Event) => {
-    for (const mark of event instanceof CustomEvent ? event.detail : [])
-      section.marks.set(`compared ${mark.name}`, mark);
+    const { model, marks } = event instanceof CustomEvent ? event.detail : { marks: [] };
+    if (model !== section.setting.model) return;
+    for (const mark of marks) section.marks.set(`compared ${mark.name}`, mark);
     section.drawAgain();
   };
   onViewChange((name) => section.setClosedWords(name === "compare"), signal);

@@ -90,9 +90,10 @@ function keepForLater() {
 
 /** Give the form the prompt of the chosen model, unless the visitor has written another. */
 function changePrompt() {
+  const run = playerOf(document)?.run;
   const known = [
     ...allModels().map((model) => model.form.prompt),
-    playerOf(document)?.run?.prompt,
+    run?.isRecorded && run.prompt,
     "",
   ];
   const prompt = currentModel()?.form.prompt;

@@ -16,7 +16,7 @@ import {
 import { elementOf, find, make, setAttribute, setStyle, setText } from "../dom/elements.ts";
 import { question, setTerm } from "../dom/terms.ts";
 import { form, OTHER_PROMPT, onForm } from "../form/form.ts";
-import { chosenModel } from "../models.ts";
+import { chosenModel, modelDifference } from "../models.ts";
 import { WAITING } from "../watch/form_difference.ts";
 
 /**
@@ -215,10 +215,12 @@ export function laneDifferences(shown: string[], chosen: string[]) {
   ];
 }
 
-/** Say how the prompt, the block size and the token limit in the form differ from those of a run. */
-function formDifferences({ prompt, config }: Pick<Run, "prompt" | "config">) {
+/** Say how the model, the prompt, the block size and the token limit in the form differ from those of a run. */
+function formDifferences({ model, prompt, config }: Pick<Run, "model" | "prompt" | "config">) {
   const { block_size, max_new_tokens } = config;
+  const otherModel = modelDifference(model);
   return [
+    ...(otherModel ? [otherModel] : []),
     ...(form.prompt.trim() === prompt.trim() ? [] : [OTHER_PROMPT]),
     ...form.fieldDifferences({ block_size, max_new_tokens }),
   ];

@@ -326,8 +326,9 @@ export function resultsOf(run: Run, states: LaneState[]) {
     is_right: state.lane.verdict?.right ?? null,
     finish: state.lane.finish,
   }));
-  const { block_size, max_new_tokens, seed } = config;
-  return { prompt, model, weights, block_size, max_new_tokens, seed, rows };
+  const { block_size, max_new_tokens, seed, repetition_penalty } = config;
+  const settings = { block_size, max_new_tokens, seed, repetition_penalty };
+  return { prompt, model, weights, versions: run.versions, ...settings, rows };
 }
 
 /**

@@ -130,11 +130,12 @@ class CompareView {
     replaceAddress(link);
     const isWhole = [...run.lanes.values()].every(({ finish }) => finish !== "stopped");
     if (isWhole) this.parts?.player.takeTimes(link.href);
-    const detail = [...run.lanes.values()].map((lane) => ({
+    const marks = [...run.lanes.values()].map((lane) => ({
       name: laneTitle(lane.name),
       rate: lane.numTokensAt(lane.lastPass) / Math.max(lane.steps.length, 1),
       right: lane.verdict?.right ?? null,
     }));
+    const detail = { model: run.model, marks };
     this.host.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true, detail }));
     return isWhole;
   }

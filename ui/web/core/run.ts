@@ -490,6 +490,7 @@ export class Run {
   about: string;
   turns: [role: string, content: string][];
   weights: Record<string, string>;
+  versions: Record<string, string>;
   exactness: string;
   isRecorded: boolean;
   isOfBrowser: boolean;
@@ -532,9 +533,10 @@ export class Run {
     this.about = line.about ?? "";
     this.turns = (line.messages ?? []).slice(0, -1); // the messages before the prompt
     this.weights = line.weights ?? {}; // digests of the weights, by name
-    this.exactness = line.versions?.exactness ?? ""; // how closely verify equals next-token prediction
+    this.versions = line.versions ?? {};
+    this.exactness = this.versions.exactness ?? ""; // how closely verify equals next-token prediction
     this.isRecorded = Boolean(line.is_recorded);
-    this.isOfBrowser = line.versions?.engine === "browser";
+    this.isOfBrowser = this.versions.engine === "browser";
     this.config = line.lanes[0];
     this.strategy = this.config.strategy;
     this.solver = this.config.solver;

@@ -289,7 +289,7 @@ export function makeHeadline() {
     const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : "";
     const { strategy, config, isRecorded } = view.run;
     const isOfCosts = strategy === "verify" && config.max_rows === null;
-    const cost = isCompared ? passCostWords(view.run) : "";
+    const cost = isCompared && !timing ? passCostWords(view.run) : ""; // of this run alone
     const drawnWords = isCompared && !isRecorded && !timing ? DRAWN_WORDS : "";
     const why = [length, cost, isOfCosts ? OF_COSTS_WORDS : ""].filter(Boolean).join("; ");
     setText(note, why);
