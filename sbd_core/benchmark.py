@@ -36,45 +36,27 @@ NUM_RUNS, NUM_WARM_UPS = 15, 3
 LOADED_CORES = 0.1
 """Cores kept busy by other processes from which times are marked as not clean."""
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of one method to one prompt.
-
-    num_forwards: number of forward passes, prefill included.
-    """
-
-    token_ids: tuple[int, ...]
-    num_forwards: int
-
-
-Method = Callable[[Sequence[int]], Answer]
-"""Answers the token ids of a prompt."""
+Method = Callable[[Sequence[int]], tuple[tuple[int, ...], int]]
+"""Answers a prompt's token ids: (the answer's token ids, number of passes, prefill included)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The timing of one method on one prompt.
+    """One method's answer to one prompt. is_equal: whether its tokens are the baseline's."""
 
-    is_equal: whether the answer has the same tokens as the baseline's answer.
-    """
-
-    answer: Answer
+    num_tokens: int
+    num_forwards: int
     seconds: float
     is_equal: bool
 
     @property
     def rate(self) -> float:
         """Tokens per second."""
-        return len(self.answer.token_ids) / self.seconds
+        return self.num_tokens / self.seconds
 
 
 def bench(
-    model: HuggingFaceModel,
-    *,
-    limit: int = 50,
-    max_new_tokens: int = 128,
-    seed: int = 0,
+    model: HuggingFaceModel, *, limit: int = 50, max_new_tokens: int = 128, seed: int = 0
 ) -> dict[str, Any]:
     """Time all methods on the first `limit` held-out prompts of each task; returns JSON data.
 
@@ -95,10 +77,8 @@ def bench(
         rows = {name: row(timed[name], timed[GENERATE], examples) for name in methods}
         times = forwards(model)
     return {
+        **{name: getattr(model, name) for name in ("device", "dtype", "runs_on")},
         "model": model.name,
-        "device": model.device,
-        "dtype": model.dtype,
-        "runs_on": model.runs_on,
         "rows": rows,
         "forwards": times,
         "other_load": load_of_others,
@@ -118,9 +98,9 @@ def by_engine(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, Method]
             top_k_recorded=0,
         )
 
-        def answer(prompt: Sequence[int]) -> Answer:
+        def answer(prompt: Sequence[int]) -> tuple[tuple[int, ...], int]:
             trace = generate(model, prompt, config)
-            return Answer(trace.token_ids, trace.num_forwards)
+            return trace.token_ids, trace.num_forwards
 
         return answer
 
@@ -147,7 +127,7 @@ def by_transformers(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, M
     if model.mask_token_id is not None:
         options["suppress_tokens"] = [model.mask_token_id]  # as ours does
 
-    def answer(prompt: Sequence[int], **more: Any) -> Answer:
+    def answer(prompt: Sequence[int], **more: Any) -> tuple[tuple[int, ...], int]:
         ids = torch.tensor([list(prompt)], device=own.device)
         passes: list[None] = []
         handle = own.register_forward_pre_hook(lambda *_: passes.append(None))
@@ -156,16 +136,14 @@ def by_transformers(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, M
                 output = own.generate(ids, attention_mask=torch.ones_like(ids), **options, **more)
         finally:
             handle.remove()
-        return Answer(tuple(output[0, len(prompt) :].tolist()), len(passes))
+        return tuple(output[0, len(prompt) :].tolist()), len(passes)
 
     look_up = partial(answer, prompt_lookup_num_tokens=LOOK_UP_TOKENS)
     return {GENERATE: answer, f"{GENERATE}, prompt look-up": look_up}
 
 
 def time_methods(
-    methods: Mapping[str, Method],
-    model: HuggingFaceModel,
-    examples: Sequence[Example],
+    methods: Mapping[str, Method], model: HuggingFaceModel, examples: Sequence[Example]
 ) -> dict[str, list[Timed]]:
     """Time every method on every example's prompt; returns {method name: one Timed per example}.
 
@@ -178,13 +156,13 @@ def time_methods(
         if not index:
             for method in methods.values():
                 method(prompt)
-        answers: dict[str, tuple[Answer, float]] = {}
+        answers = {}
         for name in random.Random(example.prompt).sample(list(methods), len(methods)):
             began = time.perf_counter()
-            answers[name] = methods[name](prompt), time.perf_counter() - began
-        baseline = answers[next(iter(methods))][0].token_ids
-        for name, (answer, seconds) in answers.items():
-            timed[name].append(Timed(answer, seconds, answer.token_ids == baseline))
+            answers[name] = *methods[name](prompt), time.perf_counter() - began
+        baseline = answers[next(iter(methods))][0]
+        for name, (ids, num_forwards, seconds) in answers.items():
+            timed[name].append(Timed(len(ids), num_forwards, seconds, ids == baseline))
     return timed
 
 
@@ -208,12 +186,13 @@ def row(
         }
         for name, pairs in by_task.items()
     }
-    answers = [one.answer for one in timed]
-    num_forwards = sum(answer.num_forwards for answer in answers)
+    num_tokens, num_forwards = (
+        sum(getattr(one, name) for one in timed) for name in ("num_tokens", "num_forwards")
+    )
     return {
         "tokens_per_second": round(statistics.median(one.rate for one in timed), 2),
         "mean_ratio": round(statistics.mean(c["ratio"]["median"] for c in cells.values()), 3),
-        "tokens_per_forward": round(sum(len(a.token_ids) for a in answers) / num_forwards, 4),
+        "tokens_per_forward": round(num_tokens / num_forwards, 4),
         "num_prompts": len(timed),
         "num_equal_to_baseline": sum(one.is_equal for one in timed),
         "families": cells,
@@ -238,26 +217,23 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float]]]:
     for cached in CACHE_LENGTHS:
         if model.max_positions and cached + QUERY_LENGTHS[-1] > model.max_positions:
             continue
-        seconds = {}
+        cells = times[str(cached)] = {}
         for queries in QUERY_LENGTHS:
             cache = model.new_cache()
             model.forward(cache, [0] * cached, (), 1)
-            read = partial(model.forward, cache, (), [0] * queries, 0)
             taken = []
             for _ in range(NUM_WARM_UPS + NUM_RUNS):
                 began = time.perf_counter()
-                read()
+                model.forward(cache, (), [0] * queries, 0)
                 if model.device.startswith("cuda"):
                     torch.cuda.synchronize()
-                taken.append(time.perf_counter() - began)
-            seconds[queries] = statistics.median(taken[NUM_WARM_UPS:])
-        times[str(cached)] = {
-            str(queries): {
-                "milliseconds": round(1000 * each, 4),
-                "slowdown": round(each / seconds[1], 3),
+                taken.append(1000 * (time.perf_counter() - began))
+            each = statistics.median(taken[NUM_WARM_UPS:])
+            alone = cells["1"]["milliseconds"] if cells else each
+            cells[str(queries)] = {
+                "milliseconds": round(each, 4),
+                "slowdown": round(each / alone, 3),
             }
-            for queries, each in seconds.items()
-        }
     return times
 
 

@@ -92,42 +92,33 @@ class Classic:
     asked: Phrasings
 
 
-def _asked(data: dict[str, Any]) -> dict[str, Any]:
-    """Replace "seen" and "held_out" by "asked"; without "seen", prompts have the words "said"."""
-    own = {name: value for name, value in data.items() if name not in ("seen", "held_out")}
-    return {**own, "asked": Phrasings.of({"seen": [data["said"]], **data})}
-
-
-def _pieces(data: list[dict[str, Any]]) -> tuple[Piece, ...]:
-    return tuple(Piece(**_asked(each)) for each in data)
+def _pieces(data: list[dict[str, Any]], kind: Any = Piece) -> tuple[Any, ...]:
+    """Read pieces, or Classics; one without "seen" has its words "said" in prompts."""
+    return tuple(
+        kind(
+            **{name: value for name, value in each.items() if name not in ("seen", "held_out")},
+            asked=Phrasings.of({"seen": [each["said"]], **each}),
+        )
+        for each in data
+    )
 
 
 DOMAINS = tuple(
-    Domain(
-        data["name"],
-        data["variable"],
-        data["type"],
-        _pieces(data["filters"]),
-        _pieces(data["maps"]),
-    )
+    Domain(**{**data, "filters": _pieces(data["filters"]), "maps": _pieces(data["maps"])})
     for data in DATA["domains"]
 )
 FOLDS, INT_FOLDS, STR_FOLDS = (_pieces(DATA[name]) for name in ("folds", "int_folds", "str_folds"))
-CLASSICS = tuple(Classic(**_asked(data)) for data in DATA["classics"])
+CLASSICS: tuple[Classic, ...] = _pieces(DATA["classics"], Classic)
 
 
 def generate(random: Random, split: Split) -> Example:
     """Make an example that asks for a function and belongs to `split`."""
     wording = draw_wording(random, split)
-    make = (
-        _classic
-        if random.random() < CLASSIC_RATE and (split, wording) != ("test", "seen")
-        else _fold
-    )
-    while True:
-        example = make(random, split, wording)
-        if example is not None:
-            return example
+    is_classic = random.random() < CLASSIC_RATE and (split, wording) != ("test", "seen")
+    example = None
+    while example is None:
+        example = _classic(random, wording) if is_classic else _fold(random, split, wording)
+    return example
 
 
 def check(example: Example, text: str) -> bool:
@@ -139,7 +130,7 @@ def check(example: Example, text: str) -> bool:
     return passes(Trial(text, tuple(inputs), tuple(expected), *name))
 
 
-def _classic(random: Random, _: Split, wording: Wording) -> Example | None:
+def _classic(random: Random, wording: Wording) -> Example | None:
     item = random.choice(CLASSICS)
     asked = _drawn(random, item.asked, wording)
     return _example(
@@ -211,12 +202,9 @@ def _example(
 def third_person(do: str) -> str:
     """Put a command into the third person, such as "reverse a text" into "reverses a text"."""
     verb, gap, rest = do.partition(" ")
-    verb = (
-        f"{verb[:-1]}ies"
-        if verb[-2:] == "ly"
-        else verb + ("es" if verb.endswith(("sh", "ch", "x")) else "s")
-    )
-    return verb + gap + rest
+    if verb.endswith("ly"):
+        return f"{verb[:-1]}ies{gap}{rest}"
+    return verb + ("es" if verb.endswith(("sh", "ch", "x")) else "s") + gap + rest
 
 
 def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> str | None:
@@ -250,18 +238,15 @@ def _value(random: Random, kind: str) -> object:
     ranges = {"number": (-30, 60), "small": (0, 9), "count": (1, 60), "digits": (10, 99999)}
     if kind in ranges:
         return random.randint(*ranges[kind])
-    match kind:
-        case "numbers":
-            return [random.randint(-12, 24) for _ in range(random.randint(3, 9))]
-        case "few":
-            return [random.randint(0, 5) for _ in range(random.randint(4, 9))]
-        case "words":
-            return random.choices(SHORT_WORDS, k=random.randint(3, 9))
-        case "word":
-            return random.choice(SHORT_WORDS)
-        case "mirror":
-            word = random.choice(SHORT_WORDS)
-            return random.choice((word, word + word[::-1]))
+    if kind == "numbers":
+        return [random.randint(-12, 24) for _ in range(random.randint(3, 9))]
+    if kind == "few":
+        return [random.randint(0, 5) for _ in range(random.randint(4, 9))]
+    if kind == "words":
+        return random.choices(SHORT_WORDS, k=random.randint(3, 9))
+    if kind in ("word", "mirror"):
+        word = random.choice(SHORT_WORDS)
+        return random.choice((word, word + word[::-1])) if kind == "mirror" else word
     return " ".join(random.choices(SHORT_WORDS, k=random.randint(1, 4)))
 
 

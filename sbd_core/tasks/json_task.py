@@ -2,15 +2,11 @@
 
 The answer copies values from the text, but has true or false for a yes-or-no fact, and null for a
 fact that is not in the text. The set of requested fields decides the split, whatever the topic, the
-order of the fields and their values.
-
-phrasings/json.json has the topics. The "values" of a field are a list to draw from, the name of a
-list in words.py or of a drawing function in DRAWS, {"several": list or name} for a list of two or
-three, or {"whole": [low, high, step]} for a whole number.
+order of the fields and their values. phrasings/json.json has the topics.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -35,69 +31,34 @@ MISSING_RATE, EXTRA_RATE, SNAKE_RATE, AFTER_RATE, JOIN_RATE = 0.03, 0.5, 0.4, 0.
 
 Fact = tuple[object, str]
 """(value in the JSON, words for it in the text)"""
-Draw = Callable[[Random], Fact]
-
-
-def whole(low: int, high: int, step: int = 1) -> Draw:
-    """Make a Draw that gives whole numbers from `low` to `high`, in steps of `step`."""
-
-    def draw(random: Random) -> Fact:
-        value = random.randrange(low, high + 1, step)
-        return value, str(value)
-
-    return draw
-
-
-def text(draw: Callable[[Random], str]) -> Draw:
-    """Make a Draw that puts the same text, drawn by `draw`, in the JSON and in the prompt."""
-
-    def drawn(random: Random) -> Fact:
-        value = draw(random)
-        return value, value
-
-    return drawn
-
-
-def one_of(items: Sequence[str]) -> Draw:
-    """Make a Draw that gives one of several texts."""
-    return text(lambda random: random.choice(items))
-
-
-def several(items: Sequence[str]) -> Draw:
-    """Make a Draw that gives a list of two or three different texts."""
-
-    def draw(random: Random) -> Fact:
-        chosen = random.sample(items, random.choice((2, 2, 3)))
-        return chosen, listed(chosen)
-
-    return draw
-
-
-def yes_no(random: Random) -> Fact:
-    """Draw true or false, without words: Field.predicates has the words for both."""
-    return (True, "") if random.random() < 0.5 else (False, "")
-
-
-DRAWS: dict[str, Draw] = {
-    "yes_no": yes_no,
-    "full_name": text(
-        lambda random: f"{random.choice(words.NAMES)} {random.choice(words.SURNAMES)}"
-    ),
-    "time": text(lambda random: f"{random.randint(6, 23)}:{random.randrange(0, 60, 5):02d}"),
-    "date": text(lambda random: f"{random.choice(words.MONTHS)} {random.randint(1, 28)}"),
-    "phone": text(lambda random: f"555-{random.randint(0, 9999):04d}"),
-    "email": text(lambda random: f"{random.choice(words.NAMES).lower()}@example.com"),
+DRAWS: dict[str, Callable[[Random], object]] = {
+    "yes_no": lambda random: random.random() < 0.5,
+    "full_name": lambda random: f"{random.choice(words.NAMES)} {random.choice(words.SURNAMES)}",
+    "time": lambda random: f"{random.randint(6, 23)}:{random.randrange(0, 60, 5):02d}",
+    "date": lambda random: f"{random.choice(words.MONTHS)} {random.randint(1, 28)}",
+    "phone": lambda random: f"555-{random.randint(0, 9999):04d}",
+    "email": lambda random: f"{random.choice(words.NAMES).lower()}@example.com",
 }
 
 
-def read_draw(values: Any) -> Draw:
-    """Make the Draw of a field from its JSON data, see the top of this file."""
-    if isinstance(values, dict):
+def draw(random: Random, values: Any) -> Fact:
+    """Draw a value and its words. values: those of the field in the JSON data:
+
+    a list to draw from, the name of a list in words.py or of a function in DRAWS, {"several": list
+    or name} for a list of two or three, or {"whole": [low, high, step]} for a whole number.
+    """
+    if isinstance(values, Mapping):
         [(kind, given)] = values.items()
-        return whole(*given) if kind == "whole" else several(_items(given))
-    if isinstance(values, str) and values in DRAWS:
-        return DRAWS[values]
-    return one_of(_items(values))
+        if kind == "several":
+            chosen = random.sample(_items(given), random.choice((2, 2, 3)))
+            return chosen, listed(chosen)
+        low, high, *step = given
+        value: object = random.randrange(low, high + 1, *step)
+    elif isinstance(values, str) and values in DRAWS:
+        value = DRAWS[values](random)
+    else:
+        value = random.choice(_items(values))
+    return value, str(value)
 
 
 def _items(values: str | Sequence[str]) -> Sequence[str]:
@@ -108,14 +69,13 @@ def _items(values: str | Sequence[str]) -> Sequence[str]:
 class Field:
     """One kind of fact about a thing, such as its price.
 
-    name: key in the JSON.
-    draw: draws the value and its words.
+    name: key in the JSON. values: see draw().
     predicates: predicates that state the fact, such as "costs {} dollars", with {} for the words. A
         yes-or-no field has "is free|is not free", with the predicate for true first.
     """
 
     name: str
-    draw: Draw
+    values: Any
     predicates: tuple[str, ...]
 
 
@@ -125,25 +85,23 @@ class Topic:
 
     subject: words for the thing after its first mention, such as "the book"; "" for a person.
     name: key of the thing's name in the JSON.
-    draw: draws the thing's name.
+    values: for the thing's name, see draw().
+    opening: sentences that introduce the thing, with {} for its name.
+    fields: kinds of facts about the thing, besides its name.
     """
 
     subject: str
     name: str
-    draw: Draw
+    values: Any
     opening: tuple[str, ...]
-    """Sentences that introduce the thing, with {} for its name."""
     fields: tuple[Field, ...]
-    """Kinds of facts about the thing, besides its name."""
 
 
 def _topic(data: dict[str, Any]) -> Topic:
     fields = tuple(
-        Field(each["name"], read_draw(each["values"]), tuple(each["predicates"]))
-        for each in data["fields"]
+        Field(each["name"], each["values"], tuple(each["predicates"])) for each in data["fields"]
     )
-    draw, opening = read_draw(data["values"]), tuple(data["opening"])
-    return Topic(data["subject"], data["name"], draw, opening, fields)
+    return Topic(data["subject"], data["name"], data["values"], tuple(data["opening"]), fields)
 
 
 DATA = read_phrasings(NAME)
@@ -157,7 +115,7 @@ def generate(random: Random, split: Split) -> Example:
     wording = draw_wording(random, split)
     while True:
         topic = random.choice(TOPICS)
-        anchor = Field(topic.name, topic.draw, topic.opening)
+        anchor = Field(topic.name, topic.values, topic.opening)
         count = random.choices(NUM_FIELDS, NUM_FIELDS_WEIGHTS)[0]
         asked = random.sample((anchor, *topic.fields), count)
         if split_of(", ".join(sorted(field.name for field in asked))) == split:
@@ -167,7 +125,7 @@ def generate(random: Random, split: Split) -> Example:
     extra = random.sample(others, 1) if others and random.random() < EXTRA_RATE else []
     rest = [field for field in asked if field is not anchor and field not in untold] + extra
     random.shuffle(rest)
-    facts = {id(field): field.draw(random) for field in (anchor, *rest)}
+    facts = {id(field): draw(random, field.values) for field in (anchor, *rest)}
     is_snake = random.random() < SNAKE_RATE
     keys = [field.name.replace(" ", "_") if is_snake else field.name for field in asked]
     values = [facts[id(field)][0] if id(field) in facts else None for field in asked]

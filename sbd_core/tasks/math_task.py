@@ -58,10 +58,8 @@ class Calculation:
 def calculate(left: int, sign: str, right: int) -> Calculation | None:
     """Calculate `left` `sign` `right`; None unless the result is whole and from 0 to MAX_RESULT."""
     result = {"+": left + right, "-": left - right, "*": left * right, "/": left // right}[sign]
-    is_whole = sign != "/" or left % right == 0
-    return (
-        Calculation(left, sign, right, result) if is_whole and 0 <= result <= MAX_RESULT else None
-    )
+    is_asked = (sign != "/" or left % right == 0) and 0 <= result <= MAX_RESULT
+    return Calculation(left, sign, right, result) if is_asked else None
 
 
 def places(number: int) -> list[int]:
@@ -183,9 +181,7 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
     if "{A}" not in facts[0]:
         facts[0] = facts[0].replace("{him}", "{A}")
     elif (
-        len(facts) > 1
-        and facts[0].startswith("{A} ")
-        and facts[1].startswith("{he} ")
+        [fact.partition(" ")[0] for fact in facts[:2]] == ["{A}", "{he}"]
         and random.random() < SECOND_FACT_RATE
     ):
         facts = [f"{facts[0]} and {facts[1].removeprefix('{he} ')}", *facts[2:]]

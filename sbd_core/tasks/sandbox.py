@@ -81,7 +81,6 @@ PYTHON = [sys.executable, "-I", "-S", "-B", "-c"]
 class Trial:
     """A candidate, which is code that defines a function, and the calls to test it with.
 
-    source: Python code of the candidate.
     inputs: the argument of each call, or a tuple if a call has several arguments.
     expected: the right result of each call, made of int, float, bool, str, None, lists and
         dictionaries. Types count, the order of a dictionary does not.

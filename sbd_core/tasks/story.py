@@ -70,7 +70,6 @@ PAIRS = Phrasings.of(DATA["pairs"])
 class Plot:
     """A plot of a story.
 
-    name: name of the plot.
     hint: words with which a prompt asks for the plot.
     beats: the parts of the story in order; each has the sentences to choose from.
     is_of_two: whether the plot has two people, each with an animal.
@@ -198,12 +197,6 @@ def _told_words(facts: Facts) -> set[str]:
     return words | {word.lower() for word in words}
 
 
-def _occurs(phrase: str, text: str) -> bool:
-    """Whether `phrase` or its plural is in `text`; a name counts only with its capital."""
-    flags = re.IGNORECASE if phrase[:1].islower() else re.RegexFlag(0)
-    return re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags) is not None
-
-
 def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
     """The known words of a slot that occur in `words`; a plural counts as its singular."""
     if slot in NAME_SLOTS:
@@ -218,8 +211,11 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
         yield f"“{others[0]}” is not in the prompt"
     if slot not in facts.told and len(others) > 1:
         yield f"“{others[0]}” and “{others[1]}” are not in the prompt"
-    missing = (phrase for phrase in facts.told.get(slot, ()) if not _occurs(phrase, text))
-    yield from (f"“{phrase}” of the prompt is missing" for phrase in missing)
+    for phrase in facts.told.get(slot, ()):
+        # A name counts only with its capital, another phrase also in the plural.
+        flags = re.IGNORECASE if phrase[:1].islower() else re.RegexFlag(0)
+        if not re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags):
+            yield f"“{phrase}” of the prompt is missing"
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
@@ -249,11 +245,7 @@ def _head(phrase: str) -> str:
 
 
 def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
-    """Whether "he" and "she" fit the people of the story.
-
-    If all people are women, "he" must not occur; if all are men, "she" must not. Both may occur
-    only if there are several people.
-    """
+    """Whether "he" and "she" fit: one of them is used only if somebody may be meant by it."""
     people = _heads(facts, "person", words)
     said = {word.lower() for word in words}
     known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
@@ -282,11 +274,8 @@ def generate(random: Random, split: Split) -> Example:
         count = 2 if plot.is_of_two else 1
         every = {"person": people[:count], "animal": names[:count], "species": kinds[:count],
                  "object": [thing], "color": [color] * bool(color), "place": [place]}  # fmt: skip
-        facts = {
-            slot: phrases
-            for slot, phrases in every.items()
-            if phrases and (slot in told or slot == "color")
-        }
+        facts = {slot: every[slot] for slot in every if slot in told or slot == "color"}
+        facts = {slot: phrases for slot, phrases in facts.items() if phrases}
         hint = [plot.hint] if "plot" in told else []
         if {"person", "species", "animal", "object"} & told and split_of(
             composition(facts, plot.name if hint else "")
@@ -299,16 +288,10 @@ def generate(random: Random, split: Split) -> Example:
         "k": thing, "o": f"{color} {thing}".strip(), "place": f"the {place}", "at": f"{PLACES[place]} the {place}",
         "cry": SPECIES[kinds[0]], "time": random.choice(DATA["times"]), "glad": random.choice(DATA["glad"]),
     }  # fmt: skip
-    cast = (
-        _cast(random, wording, told, is_of_two=is_of_two)
-        + (["a {o}"] if "object" in told else [])
-        + hint
-    )
-    asked = (
-        ASKS.draw(random, wording)
-        .replace("{cast}", listed(cast))
-        .replace("{at}", " {at}" if "place" in told else "")
-    )
+    cast = _cast(random, wording, told, is_of_two=is_of_two)
+    cast += ["a {o}"] * ("object" in told) + hint
+    asked = ASKS.draw(random, wording).replace("{cast}", listed(cast))
+    asked = asked.replace("{at}", " {at}" if "place" in told else "")
     opening, ending = ENDS[2:] if plot.is_of_two else ENDS[:2]
     story = " ".join(random.choice(beat) for beat in (DATA[opening], *plot.beats, DATA[ending]))
     columns = [facts.get(slot, [None] * count) for slot in ("person", "species", "animal")]
@@ -325,12 +308,11 @@ def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) 
         return [PAIRS.draw(random, wording)]
     people = ["{A}"] if "person" in told else []
     slots = tuple(slot for slot in ("species", "animal") if slot in told)
-    if not slots:
-        return people
-    pet = PETS[slots].draw(random, wording)
-    while not people and "{his}" in pet:
+    while slots:
         pet = PETS[slots].draw(random, wording)
-    return [*people, pet]
+        if people or "{his}" not in pet:
+            return [*people, pet]
+    return people
 
 
 def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:

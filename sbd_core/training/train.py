@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -63,6 +62,8 @@ from sbd_core.training.step import (
 )
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+WHOLE = StateDictOptions(full_state_dict=True, cpu_offload=True)
+"""Saves and loads the states of all processes as one."""
 
 
 @contextmanager
@@ -81,7 +82,7 @@ def graceful_stop() -> Iterator[threading.Event]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    def ask(number: int, frame: FrameType | None) -> None:
+    def ask(*_: object) -> None:
         stop.set()
         restore()
 
@@ -91,10 +92,6 @@ def graceful_stop() -> Iterator[threading.Event]:
         yield stop
     finally:
         restore()
-
-
-TellParts = Callable[[int, int], None]
-"""Called with the number of parts of a step that are done, and the number of all parts."""
 
 
 class Loop(ABC):
@@ -133,10 +130,7 @@ class Loop(ABC):
 
     @abstractmethod
     def backward(self, between: BetweenParts) -> Any:
-        """Compute the gradients of a step; return what update() needs, None if `between` stops it.
-
-        between: see BetweenParts.
-        """
+        """Compute a step's gradients; return what update() needs, None if `between` stops it."""
 
     @abstractmethod
     def update(self, made: Any, began: float, stop: threading.Event) -> tuple[dict[str, Any], bool]:
@@ -167,10 +161,11 @@ class Loop(ABC):
         return True
 
     def steps(
-        self, stop: threading.Event, tell: TellParts = lambda done, count: None
+        self, stop: threading.Event, tell: Callable[[int, int], None] = lambda done, count: None
     ) -> Iterator[dict[str, Any]]:
-        """Train to the end, and yield the metrics of each step. tell: see TellParts.
+        """Train to the end, and yield the metrics of each step.
 
+        tell: called with the numbers of parts of a step that are done, and of all its parts.
         A run that is asked to stop finishes the step, or the part of the step that it is at. The
         batch of an unfinished step is drawn again when the run resumes.
         """
@@ -266,9 +261,8 @@ class Run(Loop):
         self.inputs["data"] = self._builder.digest
         self._runner = StepRunner(self._model, recipe, settings, accelerator)
         self.optimizers = self._runner.optimizers
-        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         own = self._runner.module, self._runner.optimizers
-        self.resume(lambda saved: set_optimizer_state_dict(*own, saved, options=options))
+        self.resume(lambda saved: set_optimizer_state_dict(*own, saved, options=WHOLE))
         if self.is_main:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
@@ -313,10 +307,7 @@ class Run(Loop):
                 raise unreadable(self.state_folder, error) from error
 
     def backward(self, between: BetweenParts) -> tuple[Loss, Batch, float] | None:
-        """Compute the gradients of the next step.
-
-        Returns the loss, the batch, and the seconds that this process waited for the batch.
-        """
+        """Returns the loss, the batch, and the seconds that this process waited for the batch."""
         began = time.perf_counter()
         # Dropout then draws the same in a resumed run as in one that was not stopped.
         torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
@@ -328,10 +319,7 @@ class Run(Loop):
     def update(
         self, made: tuple[Loss, Batch, float], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
-        """Update the weights; return the step's metrics, and whether any process wishes to stop.
-
-        Raises TrainingError if the loss is not finite.
-        """
+        """Raises TrainingError if the loss is not finite."""
         loss, batch, waited = made
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
@@ -354,10 +342,9 @@ class Run(Loop):
         return line, means[7] > 0
 
     def save(self) -> None:
-        """Write the state, then the model or adapter. All processes must call this method."""
-        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        """All processes must call this method."""
         weights, optimizers = get_state_dict(
-            self._runner.module, list(self.optimizers), options=options
+            self._runner.module, list(self.optimizers), options=WHOLE
         )
         if self.accelerator.is_main_process:
             own: dict[str, Any] = {n.removeprefix("model."): each for n, each in weights.items()}

@@ -9,7 +9,6 @@ from sbd_core import benchmark
 from sbd_core.__main__ import main
 from sbd_core.benchmark import (
     GENERATE,
-    Answer,
     Timed,
     as_text,
     by_engine,
@@ -64,24 +63,19 @@ def test_every_method_has_a_row_of_every_task(trained, capsys, tmp_path, monkeyp
 def test_every_forward_pass_is_counted(trained) -> None:
     model, prompt = loaded(trained), [10, 20, 30, 20, 30]
     plain, look_up = (method(prompt) for method in by_transformers(model, 12).values())
-    assert plain.num_forwards == len(plain.token_ids) == 12
-    assert plain.token_ids == look_up.token_ids
-    assert look_up.num_forwards <= 12
-    answer = by_engine(model, 12)["ntp"](prompt)
-    assert (answer.token_ids, answer.num_forwards) == (plain.token_ids, plain.num_forwards)
+    assert plain[1] == len(plain[0]) == 12
+    assert plain[0] == look_up[0]
+    assert look_up[1] <= 12
+    assert by_engine(model, 12)["ntp"](prompt) == plain
 
 
 def test_a_model_without_training_is_timed_by_ntp_alone(tiny_folders) -> None:
     assert list(by_engine(loaded(tiny_folders["gpt2"]), 4)) == ["ntp"]
 
 
-def timed(num_tokens: int, seconds: float, num_forwards: int, *, is_equal: bool = True) -> Timed:
-    return Timed(Answer((7,) * num_tokens, num_forwards), seconds, is_equal)
-
-
 def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() -> None:
-    base = [timed(10, seconds, 10) for seconds in (1.0, 2.0, 4.0)]
-    fast = [timed(10, 0.5, 2), timed(10, 0.5, 3), timed(5, 0.5, 5, is_equal=False)]
+    base = [Timed(10, 10, seconds, True) for seconds in (1.0, 2.0, 4.0)]
+    fast = [Timed(10, 2, 0.5, True), Timed(10, 3, 0.5, True), Timed(5, 5, 0.5, False)]
     found = row(fast, base, held_out("math", 3, 0))
     assert found["families"]["math"]["ratio"] == {"median": 4.0, "low": 3.0, "high": 4.0}
     assert found["tokens_per_second"] == 20.0
@@ -93,9 +87,9 @@ def test_no_method_always_follows_the_same_one(trained) -> None:
     asked: list[str] = []
 
     def method(name: str):
-        def answer(prompt) -> Answer:
+        def answer(prompt) -> tuple[tuple[int], int]:
             asked.append(name)
-            return Answer((7,), 1)
+            return (7,), 1
 
         return answer
 
