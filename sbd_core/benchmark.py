@@ -250,7 +250,6 @@ def other_load() -> Iterator[dict[str, float]]:
 
 
 def _busy_seconds() -> float | None:
-    """Busy seconds since boot, summed over all cores; None if unknown."""
     path = Path("/proc/stat")
     if not path.is_file():
         return None

@@ -207,7 +207,6 @@ def _content(row: Row, number: int, message: Any) -> str | None:
 
 
 def _is_learnt(message: Mapping[str, Any]) -> bool:
-    """False if the message, or a part of it, is marked as not to be learnt; else True."""
     marked: list[Any] = [message]
     for name in ("content", "value", *LEARNT_PARTS):
         parts = message.get(name)

@@ -134,7 +134,6 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
 
 
 def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
-    """Yield (line, {field: cell}) for each row below the header."""
     csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
     # strict: else a quote that is not closed would swallow all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

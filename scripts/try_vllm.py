@@ -19,20 +19,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from transformers import (
-    AutoTokenizer,
-    MistralConfig,
-    MistralForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-)
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
@@ -66,11 +59,8 @@ SHAPE: dict[str, Any] = {
     "mask_token_id": 2,
     "set_block_decoding": block_config((2, BLOCK)),
 }
-OTHERS: dict[str, tuple[Any, Any]] = {
-    "Mistral": (MistralConfig, MistralForCausalLM),
-    "Qwen2": (Qwen2Config, Qwen2ForCausalLM),
-    "Qwen3": (Qwen3Config, Qwen3ForCausalLM),
-}
+OTHERS = {"Mistral": {"sliding_window": None}, "Qwen2": {}, "Qwen3": {}}
+"""Settings of other architectures, beside SHAPE."""
 FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
 SMALL_PAGES = ["--block-size", "32"]
 CHUNK = 84
@@ -107,9 +97,8 @@ class Asked:
     @property
     def config(self) -> DecodeConfig:
         """The settings for the engine; None as solver is next-token prediction."""
-        is_ntp = self.solver is None
         return DecodeConfig(
-            strategy="ntp" if is_ntp else "sbd",
+            strategy="ntp" if self.solver is None else "sbd",
             solver=self.solver or EntropyBound(),
             max_new_tokens=self.max_tokens,
             repetition_penalty=self.penalty,
@@ -237,7 +226,16 @@ def together(model: Any, ids: list[list[int]]) -> dict[str, Any]:
         "repetition penalty 1.3": [Asked(each, EntropyBound(), penalty=1.3) for each in some],
     }
     rows |= {name: compare(model, asked, decode(llm, asked)) for name, asked in ways.items()}
-    return {"rows": rows, "checks": {**cached(model, llm, ids), **stopped(model, llm, ids)}}
+    asked = [Asked(each, EntropyBound()) for each in ids[:24]]
+    texts = [each.outputs[0].text for each in decode(llm, asked, stop=["a"])]
+    whole = [generate(model, each.ids, each.config).text.split("a")[0] for each in asked]
+    checks = {"stop_strings": len(asked), "stop_strings_right": num_same(texts, whole)}
+    return {"rows": rows, "checks": {**cached(model, llm, ids), **checks}}
+
+
+def num_same(some: Sequence[Any], others: Sequence[Any]) -> int:
+    """How many of two lists' items are equal, place by place."""
+    return sum(one == other for one, other in zip(some, others, strict=True))
 
 
 def cached(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
@@ -258,28 +256,11 @@ def cached(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
     ]
     return {
         "asked_twice": len(firsts),
-        "asked_twice_same": sum(
-            one == other for one, other in zip(answers_of(once), answers_of(again), strict=True)
-        ),
+        "asked_twice_same": num_same(answers_of(once), answers_of(again)),
         "asked_twice_cached_tokens": sum(each.num_cached_tokens for each in again),
         "second_turns": len(turns),
-        "second_turns_same": sum(
-            one == other for one, other in zip(answers_of(seconds), expected, strict=True)
-        ),
+        "second_turns_same": num_same(answers_of(seconds), expected),
         "answer_tokens_from_cache": sum(max(0, each) for each in beyond),
-    }
-
-
-def stopped(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
-    """Stop strings end an answer before them, whatever else the block holds."""
-    asked = [Asked(each, EntropyBound()) for each in ids[:24]]
-    texts = [each.outputs[0].text for each in decode(llm, asked, stop=["a"])]
-    whole = [generate(model, each.ids, each.config).text for each in asked]
-    return {
-        "stop_strings": len(asked),
-        "stop_strings_right": sum(
-            text == full.split("a")[0] for text, full in zip(texts, whole, strict=True)
-        ),
     }
 
 
@@ -303,11 +284,10 @@ def ntp(model: Any, ids: list[list[int]]) -> dict[str, Any]:
 
 def other(name: str, _model: Any, _ids: list[list[int]]) -> dict[str, Any]:
     """A random model of another architecture."""
-    config, kind = OTHERS[name]
+    config = AutoConfig.for_model(name.lower(), **SHAPE, **OTHERS[name])
     with TemporaryDirectory() as folder:
         torch.manual_seed(0)
-        made = kind(config(**SHAPE, **({"sliding_window": None} if name == "Mistral" else {})))
-        made.save_pretrained(folder)
+        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
         AutoTokenizer.from_pretrained(DEFAULT_CHECKPOINT).save_pretrained(folder)
         model = load(folder, device="cpu", dtype="float32")
         draw = random.Random(0)
@@ -325,23 +305,23 @@ def http(model: Any, ids: list[list[int]]) -> dict[str, Any]:
     flags = ["--port", str(port), *FLAGS]
     server = subprocess.Popen([sys.executable, "-m", "sbd_core", "serve", "sbd-nano", *flags])
     try:
-        wait_for(f"http://127.0.0.1:{port}/health", server)
+        while not is_up(f"http://127.0.0.1:{port}/health"):
+            if server.poll() is not None:
+                raise RuntimeError(f"the server ended with status {server.returncode}")
+            time.sleep(2)
         return {"checks": crowd(model, port)}
     finally:
         server.terminate()
         server.wait(60)
 
 
-def wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
-    """Wait until a server answers. Raises RuntimeError if it ends before."""
-    while True:
-        if server.poll() is not None:
-            raise RuntimeError(f"the server ended with status {server.returncode}")
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except OSError:
-            time.sleep(2)
+def is_up(url: str) -> bool:
+    """Whether a server answers at an address."""
+    try:
+        with urllib.request.urlopen(url, timeout=5):
+            return True
+    except OSError:
+        return False
 
 
 def crowd(model: Any, port: int) -> dict[str, Any]:
@@ -361,42 +341,36 @@ def crowd(model: Any, port: int) -> dict[str, Any]:
             **more,
         )
 
-    def good(i: int) -> list[int]:
-        choice = ask(i).choices[0]
-        return list(choice.token_ids)
-
     def bad(i: int) -> bool:
-        settings = BAD[i % len(BAD)]
         try:
-            ask(i, extra_body=settings)
+            ask(i, extra_body=BAD[i % len(BAD)])
         except openai.BadRequestError:
             return True
         return False
 
-    def gone(i: int) -> bool:
+    def gone(i: int) -> None:
         stream = ask(i, stream=True)
         next(iter(stream))
         stream.close()
-        return True
 
-    jobs = [(good, i) for i in range(200)] + [(bad, i) for i in range(100)]
-    jobs += [(gone, i) for i in range(20)]
+    acts = {"good": lambda i: list(ask(i).choices[0].token_ids), "bad": bad, "gone": gone}
+    jobs = [*(("good", i) for i in range(200)), *(("bad", i) for i in range(100))]
+    jobs += [("gone", i) for i in range(20)]
     random.Random(0).shuffle(jobs)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        done = list(pool.map(lambda job: job[0](job[1]), jobs))
-    found = list(zip(jobs, done, strict=True))
-    same = 0
-    for (kind, i), answer in found:
-        if kind is good:
-            ids = list(model.encode(texts[i % len(texts)], is_raw=False))
-            asked = Asked(ids, EntropyBound(sizes[i % len(sizes)]))
-            same += list(generate(model, asked.ids, asked.config).token_ids) == answer
+        done = list(pool.map(lambda job: acts[job[0]](job[1]), jobs))
+    found = dict(zip(jobs, done, strict=True))
+    rules = [EntropyBound(each) for each in sizes]
+    expected = [
+        list(generate(model, prompt, Asked([], rules[i % len(rules)]).config).token_ids)
+        for i, prompt in zip(range(200), cycle(texts), strict=False)
+    ]
     return {
         "clients": AT_ONCE,
         "http_requests": 200,
-        "http_same": same,
+        "http_same": num_same([found["good", i] for i in range(200)], expected),
         "bad_requests": 100,
-        "bad_refused": sum(answer is True for (kind, _), answer in found if kind is bad),
+        "bad_refused": sum(found["bad", i] for i in range(100)),
         "aborted": 20,
     }
 

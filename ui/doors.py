@@ -443,13 +443,11 @@ class Doors:
             state.config_values.clear()
 
     def _sender(self, scope: Scope) -> Sender:
-        """The Sender of the address that sent a request."""
         if len(self._senders) > MAX_KNOWN:
             self._senders = {name: each for name, each in self._senders.items() if not each.is_idle}
         return self._senders.setdefault(str((scope.get("client") or ("",))[0]), Sender())
 
     def _with_visitor(self, scope: Scope) -> Scope:
-        """Replace the client in the scope by the visitor behind the trusted proxies."""
         if scope.get("client") is None:
             return scope
         peer = scope["client"][0]
@@ -506,17 +504,14 @@ class Doors:
 
 
 def _if_large(num_bytes: int) -> int:
-    """The bytes of a body if they count, else 0."""
     return num_bytes if num_bytes > SMALL_BODY else 0
 
 
 def _session_of(query: bytes) -> str:
-    """The session that a query names; no id if it names none or several."""
     return ",".join(parse_qs(query.decode("latin1")).get("session_hash", []))
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse JSON. Raises Refusal for anything else, and for texts that are not Unicode."""
     try:
         found = json.loads(body)
         json.dumps(found, ensure_ascii=False).encode()
@@ -536,7 +531,6 @@ def _checked_ids(body: Any, *names: str) -> dict[str, Any]:
 
 
 def _is_own(scope: Scope) -> bool:
-    """Whether a request's Host and Origin, where given, both name this machine."""
     headers: Mapping[bytes, bytes] = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin1")
     names = [headers.get(b"host", b"").decode("latin1"), origin.rpartition("://")[2]]
@@ -544,7 +538,6 @@ def _is_own(scope: Scope) -> bool:
 
 
 def _with_headers(send: Send) -> Send:
-    """Wrap `send` so that every answer has HEADERS."""
     added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def sender(message: Message) -> None:
@@ -556,7 +549,6 @@ def _with_headers(send: Send) -> Send:
 
 
 def _as_json(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """The headers of a request whose body was parsed and is handed on as JSON."""
     about_body = (b"content-type", b"content-length", b"content-encoding")
     kept = [(name, value) for name, value in scope["headers"] if name not in about_body]
     return [*kept, (b"content-type", b"application/json")]

@@ -8,8 +8,10 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent import futures
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import sbd_core
 from sbd_core.config import DecodeConfig
@@ -39,62 +41,49 @@ _loading = threading.Lock()
 _exporting = threading.Lock()
 
 
+@dataclass(eq=False)
 class LazyModel:
     """A model of a page, loaded when it is first needed; its properties are known before that.
 
     name: the model's name in the form, in links and in traces.
     can_draft: whether the model has a mask token.
     block_range: smallest and largest trained block size; None if untrained or unknown.
+    loader: loads the model.
     folder: the model's folder; None for a model of the hub.
     is_trained: whether the model was trained to decode blocks.
     has_adapter: whether the model is a base model with a block adapter.
     source: the folder or hub id by which the model was asked for.
+    title, about: the model's name for visitors, and a few words about it.
+    base: the base model that the model needs and that may be missing; None if it needs none.
+    presets: name of the file in assets/ with prompts for the model.
     failure: the error that loading raised, else None.
-    title, about, base, presets: see offered().
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        can_draft: bool,
-        block_range: tuple[int, int] | None,
-        load: Callable[[], SetBlockModel],
-        folder: Path | None = None,
-        is_trained: bool = True,
-        has_adapter: bool = False,
-        source: str = "",
-    ) -> None:
-        self.name = name
-        self.can_draft = can_draft
-        self.block_range = block_range
-        self.folder = folder
-        self.is_trained = is_trained
-        self.has_adapter = has_adapter
-        self.source = source or name
+    name: str
+    _: KW_ONLY
+    can_draft: bool
+    block_range: tuple[int, int] | None
+    loader: Callable[[], SetBlockModel]
+    folder: Path | None = None
+    is_trained: bool = True
+    has_adapter: bool = False
+    source: str = ""
+    title: str = ""
+    about: str = ""
+    base: BaseSource | None = None
+    presets: str = "presets.json"
+
+    def __post_init__(self) -> None:
+        self.source, self.title = self.source or self.name, self.title or self.name
         self.failure: Exception | None = None
-        self._load = load
         self._has_begun = self._is_exporting = False
         self._future: futures.Future[SetBlockModel] = futures.Future()
         self._wanted, self._retrying = threading.Event(), threading.Lock()
-        self.offered()
 
-    def offered(
-        self,
-        title: str = "",
-        about: str = "",
-        *,
-        base: BaseSource | None = None,
-        presets: str = "presets.json",
-    ) -> "LazyModel":
-        """Set how a page offers the model; return it.
-
-        title, about: the model's name for visitors, and a few words about it.
-        base: the base model that the model needs and that may be missing; None if it needs none.
-        presets: name of the file in assets/ with prompts for the model.
-        """
-        self.title = title or self.name
-        self.about, self.base, self.presets = about, base, presets
+    def offered(self, title: str = "", about: str = "", **more: Any) -> "LazyModel":
+        """Set how a page offers the model; return it. more: base, presets."""
+        for name, value in {"title": title or self.name, "about": about, **more}.items():
+            setattr(self, name, value)
         return self
 
     @classmethod
@@ -107,7 +96,7 @@ class LazyModel:
             model.name,
             can_draft=can_draft,
             block_range=model.block_range,
-            load=lambda: model,
+            loader=lambda: model,
             folder=getattr(model, "folder", None),
             is_trained=can_draft and getattr(model, "is_trained", True),
             has_adapter=getattr(model, "adapter", None) is not None,
@@ -129,7 +118,7 @@ class LazyModel:
             if self.is_done:
                 return
             try:
-                self._future.set_result(self._load())
+                self._future.set_result(self.loader())
             except Exception as error:
                 if not isinstance(error, SetBlockDecodingError):
                     logger.exception("the model could not be loaded")
@@ -137,7 +126,6 @@ class LazyModel:
                 self._future.set_exception(ModelError(self._words_of(error)))
 
     def _words_of(self, error: Exception) -> str:
-        """The reason why loading failed, for visitors: it names no folders of this machine."""
         if not isinstance(error, SetBlockDecodingError):
             kind = type(error).__name__
             return f"model: loading it failed inside the program ({kind}); its log says where"
@@ -308,7 +296,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         info.name,
         can_draft=True,
         block_range=info.block_range,
-        load=load,
+        loader=load,
         folder=folder_of(path_or_hub_id),
         is_trained=info.is_trained,
         has_adapter=info.has_adapter,

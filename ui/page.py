@@ -96,7 +96,20 @@ def page_html(
     of its server; None without one. code: public URL of the code; "" if there is none.
     base: path of the page behind a proxy, with a slash at its end; "" where it needs none.
     """
-    values = {**views_of(models, code), **more_views}
+    first = models[0]["name"]
+    can_draft = any(model["canDraft"] for model in models)
+    values = {
+        **dict.fromkeys(("header", "presets", "status-line", "engine-choice", "ways"), ""),
+        "player": opening(first),
+        "compare": compare_value(first, can_draft=can_draft),
+        "home": home_value(),
+        "learn": setting(),
+        "charts": charts_value(),
+        "roofline": roofline_value(),
+        "gallery": gallery_value(),
+        "footer": wire_json({"code": code, "card": CARD_PATH}),
+        **more_views,
+    }
     page = (ASSETS / "html" / "page.html").read_text("utf-8").strip()
     for view in values:
         page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markups()[view]}</div>')
@@ -106,40 +119,27 @@ def page_html(
     return page.replace("<!--STYLES-->", head).replace("<!--VALUES-->", data) + "\n"
 
 
-def views_of(models: Sequence[dict[str, Any]], code: str) -> dict[str, str]:
-    """The initial values of the views that every page has, by the name of the view."""
-    first = models[0]["name"]
-    can_draft = any(model["canDraft"] for model in models)
-    return {
-        "header": "",
-        "presets": "",
-        "status-line": "",
-        "engine-choice": "",
-        "ways": "",
-        "player": opening(first),
-        "compare": compare_value(first, can_draft=can_draft),
-        "home": home_value(),
-        "learn": setting(),
-        "charts": charts_value(),
-        "roofline": roofline_value(),
-        "gallery": gallery_value(),
-        "footer": wire_json({"code": code, "card": CARD_PATH}),
-    }
-
-
 GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 """The slider's steps in nats; any other gamma can be typed."""
 DEFAULT_BLOCK_RANGE = (2, 16)
+READY = {"isDone": True, "canDraft": True, "absence": "", "untrained": None}
+"""Fields of a model that browsers can decode with at once."""
 
 
 def model_entry(
-    name: str, best: Best, block_range: tuple[int, int], presets_file: str, own: dict[str, Any]
+    name: str,
+    best: Best,
+    block_range: tuple[int, int],
+    presets_file: str,
+    export: dict[str, Any] | None,
+    **own: Any,
 ) -> dict[str, Any]:
     """What the page knows of a model: the type Model of ui/web/models.ts.
 
     best: initial settings for a visitor's own prompt, and the reason for them. If it warns against
         the paper's solver, the page offers to switch to nano.
     block_range: smallest and largest block size that the model was trained on.
+    export: see export_entry(); None if no browser decodes with the model.
     own: the fields that depend on where the model is.
     """
     return {
@@ -150,17 +150,19 @@ def model_entry(
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
         "gammas": list(GAMMAS),
         "blockRange": list(block_range),
-        "isTrained": own["untrained"] is None,
+        "isTrained": own.get("untrained") is None,
         "paper": best.paper,
         "causalFirst": best.causal_first,
         "other": BUNDLED_MODEL if best.paper else "",
         "form": {
-            "prompt": opening_prompt(name),
+            "prompt": next(iter(examples.opening_traces(name).values())).prompt,
             "strategy": best.strategy,
             "gamma": best.gamma,
             "block_size": best.block_size or block_range[1],
             "repetition_penalty": 0,  # the model's own
         },
+        "export": export,
+        **READY,
         **own,
     }
 
@@ -174,39 +176,38 @@ def entry_of_offer(model: LazyModel, *, is_public: bool) -> dict[str, Any]:
         has_adapter=model.has_adapter,
     )
     export = model.export(is_public=is_public)
-    source = model.name if is_public else model.source
-    own = {
-        "title": model.title,
-        "about": model.about,
-        "line": title_of(model),
-        "isDone": model.is_done,
-        "canDraft": model.can_draft,
-        "absence": model.absence,
-        "export": None if export is None else export_entry(export, serve_export(export)),
-        "untrained": None if model.is_trained else words_for(model, source),
-    }
-    block_range = model.block_range or DEFAULT_BLOCK_RANGE
-    return model_entry(model.name, best, block_range, model.presets, own)
+    return model_entry(
+        model.name,
+        best,
+        model.block_range or DEFAULT_BLOCK_RANGE,
+        model.presets,
+        None if export is None else export_entry(export, serve_export(export)),
+        title=model.title,
+        about=model.about,
+        line=title_of(model),
+        isDone=model.is_done,
+        canDraft=model.can_draft,
+        absence=model.absence,
+        untrained=None
+        if model.is_trained
+        else words_for(model, model.name if is_public else model.source),
+    )
 
 
 def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
     """The entry of a model of a page without a server. base: path of its files."""
     title, about = BUNDLED.get(export.name, (export.name, ""))
     config = export.manifest["config"]
-    has_adapter, (low, high) = config["has_adapter"], config["block_range"]
-    own = {
-        "title": title,
-        "about": about,
-        "line": f"{export.name} · in your browser",
-        "isDone": True,
-        "canDraft": True,
-        "absence": "",
-        "export": export_entry(export, base),
-        "untrained": None,
-    }
-    best = best_for(export.name, can_draft=True, has_adapter=has_adapter)
-    presets_file = REAL_PRESETS if export.name == REAL_MODEL else PRESETS
-    return model_entry(export.name, best, (low, high), presets_file, own)
+    return model_entry(
+        export.name,
+        best_for(export.name, can_draft=True, has_adapter=config["has_adapter"]),
+        tuple(config["block_range"]),
+        REAL_PRESETS if export.name == REAL_MODEL else PRESETS,
+        export_entry(export, base),
+        title=title,
+        about=about,
+        line=f"{export.name} · in your browser",
+    )
 
 
 def export_entry(export: WebFolder, base: str) -> dict[str, Any]:
@@ -233,11 +234,6 @@ def promise(model_name: str) -> str:
     return "Start from an example, or write any other prompt."
 
 
-def opening_prompt(model: str = "") -> str:
-    """The prompt of the model's opening run, without that run's settings."""
-    return next(iter(examples.opening_traces(model).values())).prompt
-
-
 def title_of(lazy: LazyModel) -> str:
     """One line that describes a model, or says that it is loading or why loading failed."""
     if not lazy.is_done:
@@ -250,13 +246,14 @@ def title_of(lazy: LazyModel) -> str:
 
 def describe(model: SetBlockModel) -> str:
     """Describe a loaded model: name, parameters, device, and whether verify is exact."""
-    parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
-    parts.append(getattr(model, "runs_on", ""))
     exactness = model.mask_token_id is not None and getattr(model, "exactness", None)
-    if exactness:
-        parts.append(
-            "verify is exact: probed" if exactness == "probed" else f"verify is {exactness}"
-        )
+    parts = (
+        model.name,
+        f"{count_text(model.num_parameters)} parameters",
+        model.device,
+        getattr(model, "runs_on", ""),
+        f"verify is {'exact: probed' if exactness == 'probed' else exactness}" * bool(exactness),
+    )
     return " · ".join(filter(None, parts))
 
 
@@ -268,13 +265,8 @@ def count_text(count: int) -> str:
     return str(count)
 
 
-OPEN = "python app.py --model trained"
+TRAIN = "sbd train --stage sbd --recipe finetune --init {} --data file:chat.jsonl --out trained"
 RECORDED = "Runs of the gallery were recorded with the bundled model. These lines teach yours:"
-TRAIN = (
-    "sbd train --stage sbd --recipe finetune --init {folder} --data file:chat.jsonl --out trained"
-)
-
-
 PLAIN = (
     "is a plain language model: it has no mask token and was not trained for Set Block Decoding, "
     "so here it writes by next-token prediction, one token a forward pass. "
@@ -294,7 +286,7 @@ def words_for(model: LazyModel, source: str) -> dict[str, object]:
     if not model.can_draft or model.block_range is None:
         lines.append(f"sbd prepare {folder} --out ready")
         folder = "ready"
-    lines += [TRAIN.format(folder=folder), OPEN]
+    lines += [TRAIN.format(folder), "python app.py --model trained"]
     words = (UNTRAINED if model.can_draft else PLAIN) + RECORDED
     return {"name": model.name, "words": words, "lines": lines}
 

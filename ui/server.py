@@ -131,7 +131,6 @@ class PageServer(Server):
         return None
 
     def _held(self, name: str) -> Held:
-        """The file of a known name, read or made once."""
         made = self._made.get(name)
         return Held.of(self._files[name].read_bytes() if made is None else made().encode(), name)
 
@@ -173,7 +172,6 @@ def _is_small(file: Path) -> bool:
 
 
 def _lines_of_trace(sent: Any) -> dict[str, str]:
-    """The lines of the trace that a visitor brings, or {"error": words}."""
     try:
         return {"lines": lines_of_trace(sent.get("text") if isinstance(sent, dict) else None)}
     except Exception as error:  # whatever broke, the page must say so

@@ -48,7 +48,6 @@ def _flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Run the command. Returns what --json prints. Raises SetBlockDecodingError."""
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
@@ -128,7 +127,6 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
 
 
 def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Answer a file of prompts. Returns what --json prints. Raises SetBlockDecodingError."""
     if arguments.out is None:
         raise ArgumentError("out", "must be given with --prompts", None)
     batch_size = 32 if arguments.batch_size is None else arguments.batch_size

@@ -66,10 +66,6 @@ def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Run `evaluate`: print a table and return the results. Raises SetBlockDecodingError.
-
-    If several processes share the work, the first of them returns the results, the others None.
-    """
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     if arguments.out is not None:
         require_writable("out", arguments.out)
@@ -105,7 +101,6 @@ def _loaded(arguments: argparse.Namespace, source: Any, harness: "Harness") -> "
 def _requests(
     arguments: argparse.Namespace, config: DecodeConfig, harness: "Harness"
 ) -> tuple[dict[str, Any], str]:
-    """Measure every config on the first --limit requests of each file; returns (data, table)."""
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.evaluation.requests import as_text, measure_requests
     from sbd_core.models.backends.choose import prepare_for_many_texts
@@ -130,7 +125,6 @@ def _requests(
 def _examples(
     arguments: argparse.Namespace, config: DecodeConfig, harness: "Harness"
 ) -> tuple[dict[str, Any], str]:
-    """Measure on held-out examples of the tasks; returns (data, table)."""
     from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation.api import (
         evaluate,
@@ -173,12 +167,10 @@ EVALUATE = Command(
 
 
 def _lm_eval_flags(parser: argparse.ArgumentParser) -> None:
-    """Add one positional argument that collects all arguments of lm-eval."""
     parser.add_argument("words", nargs="*", metavar="WORDS", help="lm-eval's arguments")
 
 
 def _lm_eval(arguments: argparse.Namespace) -> None:
-    """Run lm-eval, which may raise SystemExit. Raises SetBlockDecodingError."""
     import langdetect
     from lm_eval.__main__ import cli_evaluate
 
@@ -227,7 +219,6 @@ def _bench_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run `bench`: print tables and return the results. Raises SetBlockDecodingError."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
     from sbd_core.benchmark import as_text, bench
@@ -259,7 +250,6 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Print and return slowdown and speed-up in each mode of the roofline. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's

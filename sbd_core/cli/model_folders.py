@@ -18,7 +18,6 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Download a base. With --remove, delete it and return None. Raises SetBlockDecodingError."""
     from sbd_core.models.bases import SMOLLM2, fetch, find_base, known_base, remove
     from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
     from sbd_core.models.web_folder import keep_export
@@ -67,7 +66,6 @@ def _prepare_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Prepare a model for training and print the outcome. Raises SetBlockDecodingError."""
     from sbd_core.hf.conversions import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
@@ -91,7 +89,6 @@ def _merge_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Merge an adapter into its base and print the outcome. Raises SetBlockDecodingError."""
     from sbd_core.hf.conversions import merge
 
     done = merge(arguments.adapter, arguments.out)
@@ -114,7 +111,6 @@ PLACES = {
 
 
 def _export_flags(parser: argparse.ArgumentParser) -> None:
-    """Add one subcommand, with its flags, for each kind of export."""
     places = parser.add_subparsers(dest="place", required=True, metavar="PLACE")
     for place, words in PLACES.items():
         flags = places.add_parser(place, help=words, description=words)
@@ -130,7 +126,6 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Export a model; print and return what was written. Raises SetBlockDecodingError."""
     from sbd_core.hf.hub import export_hub
     from sbd_core.models.web_export import export_web
 

@@ -11,12 +11,10 @@ from sbd_core.solvers import SOLVER_PARAMETERS
 
 
 def _serve_flags(parser: argparse.ArgumentParser) -> None:
-    """Add one positional argument that collects this command's flags and vLLM's."""
     parser.add_argument("words", nargs="*", metavar="FOLDER [FLAGS]", help="see serve --help")
 
 
 def _own_parser() -> argparse.ArgumentParser:
-    """Parser of the flags that are not vLLM's."""
     parser = argparse.ArgumentParser(
         prog="sbd serve",
         description="Serve a model folder by vLLM's OpenAI server. All other flags are vLLM's.",
@@ -31,7 +29,6 @@ def _own_parser() -> argparse.ArgumentParser:
 
 
 def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Become vLLM's server. Raises SetBlockDecodingError."""
     from sbd_core.vllm.serving import serve
 
     own, flags = _own_parser().parse_known_args(arguments.words)

@@ -63,7 +63,6 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Train a model. Process 0 alone returns what --json prints. Raises SetBlockDecodingError."""
     changes = _changes(arguments)
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
@@ -79,7 +78,6 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _check_finetuning(arguments: argparse.Namespace) -> None:
-    """Raise ArgumentError if --recipe finetune or lora comes without the flags that it needs."""
     recipe = arguments.recipe
     if str(recipe) not in ("finetune", "lora") or recipe.is_file():
         return
@@ -93,7 +91,6 @@ def _check_finetuning(arguments: argparse.Namespace) -> None:
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Values for fields of the recipe, from the prepared folder --init and from the flags."""
     changes = _prepared_range(arguments.init) | given(arguments, TRAIN_SETTINGS)
     if arguments.minutes is not None:
         _require_minutes(arguments.minutes)
@@ -175,7 +172,6 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _adapter_changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Values for fields of the recipe "adapter", from the adapter --init and from the flags."""
     from sbd_core.training.train_adapter import recipe_changes
 
     _require_minutes(arguments.minutes)
@@ -205,7 +201,6 @@ def _require_minutes(minutes: float) -> None:
 
 
 def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train an adapter, or resume the stopped run in folder --out. Raises SetBlockDecodingError."""
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.data import ModelLimits
@@ -273,7 +268,6 @@ def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Write training examples, or continue a stopped run. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts

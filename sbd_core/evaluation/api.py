@@ -22,7 +22,7 @@ from sbd_core.decoding.api import resolve_defaults
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.evaluation.harness import Answers, Harness, Settings
-from sbd_core.evaluation.scoring import rounded, rows_data, score, scores
+from sbd_core.evaluation.scoring import rounded, rows_data, score
 from sbd_core.models.chat import encode_turn
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, SetBlockModel
@@ -75,7 +75,7 @@ def evaluate(
     harness = harness or Harness()
     about = _about(settings, harness, {"split": split, "data_seed": data_seed})
     answers = _answers(harness, settings, examples)
-    return {**about, "rows": rows_data(scores(answers, examples))}
+    return {**about, "rows": rows_data(answers, examples)}
 
 
 def examples_by_task(
@@ -194,7 +194,7 @@ def paper_table(
     by_row = answers.pop(OWN, {})
     return {
         **_about(settings, harness, about, model),
-        "rows": rows_data(scores(answers, examples)),
+        "rows": rows_data(answers, examples),
         "perplexity": perplexities,
         "own_wording": {row: rounded(score(OWN, own, each), 4) for row, each in by_row.items()},
         "own_answers": [

@@ -8,7 +8,7 @@ flatter the other figures.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean, median, stdev
 from typing import Any
 
@@ -33,44 +33,15 @@ SOLVERS_WITH_GAMMA: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalF
 }
 """{name of the solver in config names: solver that has a gamma}."""
 LEAST_AGREEMENT = 0.9
-"""Smallest RequestScore.agreement at which choose_gammas() prefers a gamma."""
+"""Smallest agreement at which choose_gammas() prefers a gamma."""
 FOR_GAMMAS = "requests for gammas"
 
 Check = Callable[[str], bool]
 """Tells whether an answer follows the instructions of its request."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestScore:
-    """Score of one DecodeConfig over all requests.
-
-    num_answers: number of answers that do not loop.
-    num_loops: number of answers that loop; only accuracy and its differences include them.
-    num_tokens, num_forwards: totals over the answers that do not loop.
-    tokens_per_forward: num_tokens / num_forwards, prefills included.
-    median_tokens_per_forward: median of the answers' tokens per forward pass.
-    tokens_per_second: num_tokens divided by the time that the engine took.
-    same_as_ntp: share of answers that have the same tokens as NTP's answer.
-    agreement: share of the scored tokens that the causal head finds likeliest; see Answer.
-    accuracy: share of answers that follow their request's instructions, by IFEval's strict rule.
-    difference: accuracy minus NTP's accuracy on the same requests.
-    difference_interval: half the width of the 95 % interval of the difference.
-    accuracy, difference and difference_interval are None if no request has a check.
-    """
-
-    row: str
-    num_answers: int
-    num_loops: int
-    num_tokens: int
-    num_forwards: int
-    tokens_per_forward: float
-    median_tokens_per_forward: float
-    tokens_per_second: float
-    same_as_ntp: float
-    agreement: float
-    accuracy: float | None = None
-    difference: float | None = None
-    difference_interval: float | None = None
+FIGURES = ("accuracy", "difference", "difference_interval")
+"""Figures of a score that need checks; without any they are None."""
 
 
 def request_configs(
@@ -116,9 +87,9 @@ def choose_gammas(answers: Mapping[str, Sequence[Answer]]) -> dict[str, float]:
     for rule in SOLVERS_WITH_GAMMA:
         scores = [(gamma, _score(rule, answers[_row(rule, gamma)], ())) for gamma in GAMMAS]
         fine = [
-            (score.tokens_per_forward, gamma)
+            (score["tokens_per_forward"], gamma)
             for gamma, score in scores
-            if score.agreement >= LEAST_AGREEMENT
+            if score["agreement"] >= LEAST_AGREEMENT
         ]
         chosen[rule] = max(fine)[1] if fine else min(GAMMAS)
     return chosen
@@ -126,11 +97,15 @@ def choose_gammas(answers: Mapping[str, Sequence[Answer]]) -> dict[str, float]:
 
 def score_answers(
     answers: Mapping[str, Sequence[Answer]], checks: Sequence[Check | None] = ()
-) -> list[RequestScore]:
+) -> list[dict[str, Any]]:
     """Score each config's answers, in comparison with the answers of the config named NTP.
 
     answers: {config name: one answer per request}; NTP must be one of the names.
-    checks: a check of each request or None. Without any check the accuracies are None.
+    checks: a check of each request or None.
+    Returns what _score() does, and with a check also
+    accuracy: share of answers that follow their request's instructions, by IFEval's strict rule.
+    difference: accuracy minus NTP's accuracy on the same requests.
+    difference_interval: half the width of the 95 % interval of the difference.
     Raises ArgumentError.
     """
     if NTP not in answers:
@@ -139,50 +114,58 @@ def score_answers(
     scores = [_score(row, each, ntp_ids) for row, each in answers.items()]
     if not any(checks):
         return scores
-    marks = {
-        row: [
+    marks = [
+        [
             float(check(answer.text))
             for answer, check in zip(each, checks, strict=True)
             if check is not None
         ]
-        for row, each in answers.items()
-    }
-    for number, score in enumerate(scores):
-        own = marks[score.row]
-        paired = [one - other for one, other in zip(own, marks[NTP], strict=True)]
+        for each in answers.values()
+    ]
+    of_ntp = marks[list(answers).index(NTP)]
+    for score, own in zip(scores, marks, strict=True):
+        paired = [one - other for one, other in zip(own, of_ntp, strict=True)]
         interval = 1.96 * (stdev(paired) if len(paired) > 1 else 0.0) / math.sqrt(len(paired))
-        scores[number] = replace(
-            score, accuracy=fmean(own), difference=fmean(paired), difference_interval=interval
-        )
+        score.update(zip(FIGURES, (fmean(own), fmean(paired), interval), strict=True))
     return scores
 
 
-def _score(row: str, answers: Sequence[Answer], ntp_ids: Sequence[list[int]]) -> RequestScore:
-    """Score one config without accuracy. ntp_ids: NTP's tokens per request; () compares none."""
+def _score(row: str, answers: Sequence[Answer], ntp_ids: Sequence[list[int]]) -> dict[str, Any]:
+    """Score one config. ntp_ids: NTP's tokens per request; () compares none. Returns
+
+    num_answers: number of answers that do not loop, of which all figures are.
+    num_loops: number of answers that loop; only accuracy and its differences include them.
+    tokens_per_forward: num_tokens / num_forwards, prefills included.
+    tokens_per_second: num_tokens divided by the time that the engine took.
+    same_as_ntp: share of answers that have the same tokens as NTP's answer.
+    agreement: share of the scored tokens that the causal head finds likeliest; see Answer.
+    """
     is_kept = [not is_loop(answer.text) for answer in answers]
     kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
     num_tokens = sum(len(answer.token_ids) for answer in kept)
-    num_forwards = sum(answer.num_forwards for answer in kept)
-    seconds = sum(answer.seconds for answer in kept)
+    num_forwards, seconds, num_read, num_agreed = (
+        sum(getattr(answer, name) for answer in kept)
+        for name in ("num_forwards", "seconds", "num_read", "num_agreed")
+    )
     same = [
         answer.token_ids == ids
         for answer, ids, keep in zip(answers, ntp_ids, is_kept, strict=False)
         if keep
     ]
-    num_read = sum(answer.num_read for answer in kept)
     speeds = [len(answer.token_ids) / answer.num_forwards for answer in kept]
-    return RequestScore(
-        row=row,
-        num_answers=len(kept),
-        num_loops=len(answers) - len(kept),
-        num_tokens=num_tokens,
-        num_forwards=num_forwards,
-        tokens_per_forward=num_tokens / max(1, num_forwards),
-        median_tokens_per_forward=median(speeds or [0.0]),
-        tokens_per_second=num_tokens / seconds if seconds else 0.0,
-        same_as_ntp=sum(same) / max(1, len(same)),
-        agreement=sum(answer.num_agreed for answer in kept) / max(1, num_read),
-    )
+    return {
+        "row": row,
+        "num_answers": len(kept),
+        "num_loops": len(answers) - len(kept),
+        "num_tokens": num_tokens,
+        "num_forwards": num_forwards,
+        "tokens_per_forward": num_tokens / max(1, num_forwards),
+        "median_tokens_per_forward": median(speeds or [0.0]),
+        "tokens_per_second": num_tokens / seconds if seconds else 0.0,
+        "same_as_ntp": sum(same) / max(1, len(same)),
+        "agreement": num_agreed / max(1, num_read),
+        **dict.fromkeys(FIGURES),
+    }
 
 
 def check_of(row: Mapping[str, Any]) -> Check | None:
@@ -224,7 +207,7 @@ def measure_requests(
     for_gammas: other requests, on which each solver's gamma is chosen first. If empty, each solver
         is measured at all of GAMMAS.
     Returns JSON data with settings and circumstances, and the keys
-    requests: {name: one RequestScore per config}.
+    requests: {name: one score per config}, see score_answers().
     gammas: {solver: chosen gamma}; empty without `for_gammas`.
     gammas_tried: scores of every solver at every gamma on `for_gammas`.
     Raises ArgumentError, MissingExtraError.

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from sbd_core.evaluation.harness import Answer, Answers
@@ -10,19 +9,16 @@ from sbd_core.tasks import Example, task
 from sbd_core.text_table import aligned
 
 Z_95 = 1.959964
+MEANS = {"accuracy": 4, "tokens_per_forward": 4, "tokens_per_second": 1}
+"""Figures whose means over tasks are told, and their decimals."""
 
 
-def rounded(figures: Any, digits: int) -> dict[str, Any]:
-    """Return the fields of a dataclass as a dict, with floats rounded to `digits` decimals."""
-    pairs = asdict(figures).items()
-    return {name: round(v, digits) if isinstance(v, float) else v for name, v in pairs}
+def score(name: str, examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, Any]:
+    """Score the answers to at least one example by the checkers of the examples' tasks.
 
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """Score of one task, or of another set of examples, under one config.
-
-    family: name of the task or of the set.
+    examples, answers: of equal length and order.
+    Returns JSON data, in which
+    family: `name`, of a task or of another set of examples.
     accuracy: share of right answers.
     accuracy_low, accuracy_high: bounds of the 95 % Wilson interval of the accuracy.
     tokens_per_forward: num_tokens / num_forwards (NFE speed-up), prefills included.
@@ -30,26 +26,6 @@ class Score:
     num_unseen: number of examples with a phrasing that training never uses.
     accuracy_seen: accuracy on all other examples; None if every example is unseen.
     accuracy_unseen: accuracy on the unseen examples; None if num_unseen is 0.
-    """
-
-    family: str
-    num_examples: int
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
-    num_tokens: int
-    num_forwards: int
-    tokens_per_forward: float
-    tokens_per_second: float
-    num_unseen: int
-    accuracy_seen: float | None
-    accuracy_unseen: float | None
-
-
-def score(name: str, examples: Sequence[Example], answers: Sequence[Answer]) -> Score:
-    """Score the answers to at least one example by the checkers of the examples' tasks.
-
-    name: the score's `family`. examples, answers: of equal length and order.
     """
     is_right = [
         task(example.task).check(example, answer.text)
@@ -62,31 +38,25 @@ def score(name: str, examples: Sequence[Example], answers: Sequence[Answer]) -> 
     low, high = wilson_interval(sum(is_right), len(is_right))
     num_tokens = sum(len(answer.token_ids) for answer in answers)
     num_forwards = sum(answer.num_forwards for answer in answers)
-    return Score(
-        family=name,
-        num_examples=len(is_right),
-        accuracy=sum(is_right) / len(is_right),
-        accuracy_low=low,
-        accuracy_high=high,
-        num_tokens=num_tokens,
-        num_forwards=num_forwards,
-        tokens_per_forward=num_tokens / num_forwards,
-        tokens_per_second=num_tokens / sum(answer.seconds for answer in answers),
-        num_unseen=len(by_wording["unseen"]),
-        accuracy_seen=shares["seen"],
-        accuracy_unseen=shares["unseen"],
-    )
-
-
-def scores(
-    answers: Answers, examples_by_task: Mapping[str, Sequence[Example]]
-) -> dict[str, list[Score]]:
-    """Score the answers to examples; returns {name of the settings: one score per task}."""
-    names = next(iter(answers.values()))
     return {
-        name: [score(key, items, answers[key][name]) for key, items in examples_by_task.items()]
-        for name in names
+        "family": name,
+        "num_examples": len(is_right),
+        "accuracy": sum(is_right) / len(is_right),
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "num_tokens": num_tokens,
+        "num_forwards": num_forwards,
+        "tokens_per_forward": num_tokens / num_forwards,
+        "tokens_per_second": num_tokens / sum(answer.seconds for answer in answers),
+        "num_unseen": len(by_wording["unseen"]),
+        "accuracy_seen": shares["seen"],
+        "accuracy_unseen": shares["unseen"],
     }
+
+
+def rounded(figures: Mapping[str, Any], digits: int) -> dict[str, Any]:
+    """The figures, floats among them rounded to `digits` decimals."""
+    return {n: round(v, digits) if isinstance(v, float) else v for n, v in figures.items()}
 
 
 def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
@@ -98,21 +68,22 @@ def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
     return max(0.0, middle - spread), min(1.0, middle + spread)
 
 
-def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Return {field: mean over the scores} for accuracy, tokens_per_forward, tokens_per_second."""
-    return {
-        "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
-        "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
-        "tokens_per_second": round(sum(s.tokens_per_second for s in scores) / len(scores), 1),
-    }
+def rows_data(
+    answers: Answers, examples_by_task: Mapping[str, Sequence[Example]]
+) -> dict[str, Any]:
+    """Score the answers to examples; returns {name of the settings: scores} as JSON data.
 
-
-def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Return JSON data: for each settings, the means over tasks and the score on each task."""
-    return {
-        row: {"mean": summary(scores), "families": [rounded(score, 4) for score in scores]}
-        for row, scores in rows.items()
-    }
+    The scores are those of each task, see score(), and their means over the tasks.
+    """
+    rows = {}
+    for name in next(iter(answers.values())):
+        scores = [score(key, items, answers[key][name]) for key, items in examples_by_task.items()]
+        means = {
+            field: round(sum(each[field] for each in scores) / len(scores), digits)
+            for field, digits in MEANS.items()
+        }
+        rows[name] = {"mean": means, "families": [rounded(each, 4) for each in scores]}
+    return rows
 
 
 def as_text(rows: Mapping[str, Any]) -> str:

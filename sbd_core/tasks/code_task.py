@@ -178,7 +178,6 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
 
 
 def _drawn(random: Random, phrasings: Phrasings, wording: Wording) -> str:
-    """Draw a phrasing. The only one is no draw, so that a task keeps its examples."""
     unseen = phrasings.held_out if wording == "unseen" else ()
     choices = unseen or phrasings.seen
     return random.choice(choices) if len(choices) > 1 else choices[0]
@@ -234,7 +233,6 @@ def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> s
 
 
 def _value(random: Random, kind: str) -> object:
-    """Draw an argument of a kind, such as "number", "digits" or "words"."""
     ranges = {"number": (-30, 60), "small": (0, 9), "count": (1, 60), "digits": (10, 99999)}
     if kind in ranges:
         return random.randint(*ranges[kind])

@@ -97,7 +97,6 @@ def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]
 
 
 def _line(random: Random, kind: str) -> str:
-    """Make a line from a pattern of `kind`, with marks around the words that may become blanks."""
     if kind == "rows":  # five consecutive days or months
         order = random.choice((words.DAYS, words.MONTHS))
         first = random.randrange(len(order))

@@ -180,10 +180,10 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
     facts = [fact.draw(random, wording) for fact in problem.facts]
     if "{A}" not in facts[0]:
         facts[0] = facts[0].replace("{him}", "{A}")
-    elif (
-        [fact.partition(" ")[0] for fact in facts[:2]] == ["{A}", "{he}"]
-        and random.random() < SECOND_FACT_RATE
-    ):
+    elif [fact.partition(" ")[0] for fact in facts[:2]] == [
+        "{A}",
+        "{he}",
+    ] and random.random() < SECOND_FACT_RATE:
         facts = [f"{facts[0]} and {facts[1].removeprefix('{he} ')}", *facts[2:]]
     text = ". ".join([*facts, problem.asked.draw(random, wording)]).format(
         A=first, B=second, C=third, he=he, him=him, color=color, color2=color2,

@@ -191,7 +191,6 @@ def _unknown_words(facts: Facts, text: str) -> list[str]:
 
 
 def _told_words(facts: Facts) -> set[str]:
-    """All words of the told phrases, as they stand and in lowercase."""
     phrases = (phrase for told in facts.told.values() for phrase in told)
     words = {word for phrase in phrases for word in re.findall(r"\w+", phrase)}
     return words | {word.lower() for word in words}

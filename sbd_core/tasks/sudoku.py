@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import cache
 from random import Random
 
-from sbd_core.errors import ArgumentError
 from sbd_core.tasks.base import (
     Example,
     Phrasings,
@@ -25,8 +24,6 @@ TEST_PERCENT = 20
 NUM_CELLS = 16
 NUM_BLANKS = range(4, 11)
 BLANKS_WEIGHTS = (1, 1, 2, 3, 5, 6, 4)
-BLANK_SIGNS = "0._?*-xX"
-SEPARATORS = " \t\r\n|,;/"
 UNITS: tuple[tuple[int, ...], ...] = (
     *(tuple(range(4 * row, 4 * row + 4)) for row in range(4)),
     *(tuple(range(column, NUM_CELLS, 4)) for column in range(4)),
@@ -35,27 +32,8 @@ UNITS: tuple[tuple[int, ...], ...] = (
 ASKS = Phrasings.of(read_phrasings(NAME)["asks"])
 
 
-def parse_puzzle(text: str) -> str:
-    """Read a puzzle of 16 cells and return it as 16 digits, with 0 for each blank.
-
-    A blank may be written 0 . _ ? * - or x. Spaces, line ends and the signs | , ; / are skipped.
-    Raises ArgumentError for any other text.
-    """
-    cells = "".join(sign for sign in text if sign not in SEPARATORS)
-    puzzle = "".join("0" if sign in BLANK_SIGNS else sign for sign in cells)
-    if len(puzzle) != NUM_CELLS:
-        raise ArgumentError("puzzle", f"must have 16 cells, not {len(puzzle)}", text)
-    if not set(puzzle) <= set("01234"):
-        raise ArgumentError("puzzle", "cells must be 1 to 4, or 0 or . for a blank", text)
-    return puzzle
-
-
-def solutions(text: str) -> tuple[str, ...]:
-    """Find up to two solutions of a puzzle, in ascending order.
-
-    Raises ArgumentError if the text is not a puzzle; see parse_puzzle().
-    """
-    puzzle = parse_puzzle(text)
+def solutions(puzzle: str) -> tuple[str, ...]:
+    """Find up to two solutions of a puzzle of 16 digits, 0 for a blank, in ascending order."""
     return tuple(grid for grid in grids() if _keeps(grid, puzzle))[:2]
 
 

@@ -361,7 +361,6 @@ class BatchBuilder:
         return self._recipe.max_block_size - 1
 
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
-        """Greatest number of tokens that an example can take, masked copy included."""
         return len(prompt) + 2 * len(answer) + self._max_overhang
 
     def _fits(self, pair: Pair) -> bool:

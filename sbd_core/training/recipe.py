@@ -4,7 +4,7 @@ A recipe file may name another recipe as its `base`; it then holds only the fiel
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from sbd_core.json_node import json_of
 from sbd_core.settings import check, setting
 
 Stage = Literal["ntp", "sbd"]
+SOURCE = re.compile(r"file:.+|hf:[^:\s]+(:[^:\s]+)?", re.DOTALL)
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 
 
@@ -122,7 +123,10 @@ class Recipe:
         if self.minutes and self.decay_steps >= self.steps:
             rule = "must be fewer than steps, as --minutes takes the ratio of the two"
             raise ArgumentError("decay_steps", rule, self.decay_steps)
-        require_sources(self.data)
+        is_list = isinstance(self.data, Sequence) and not isinstance(self.data, str)
+        for source in self.data if is_list else [self.data]:
+            if not (is_list and isinstance(source, str) and SOURCE.fullmatch(source)):
+                raise ArgumentError("data", SOURCE_RULE, source)
         object.__setattr__(self, "data", tuple(self.data))
         object.__setattr__(self, "tasks", task_weights(self.tasks, may_be_empty=bool(self.data)))
 
@@ -136,17 +140,6 @@ class Recipe:
         return self if step >= self.paper_loss_steps else replace(self, full_mask_ratio=0.0)
 
 
-def require_sources(data: object) -> None:
-    """Raise ArgumentError unless `data` is a list of well-formed sources; no source is read."""
-    if isinstance(data, str) or not isinstance(data, Sequence):
-        raise ArgumentError("data", SOURCE_RULE, data)
-    for source in data:
-        if not isinstance(source, str) or not re.fullmatch(
-            r"file:.+|hf:[^:\s]+(:[^:\s]+)?", source, re.DOTALL
-        ):
-            raise ArgumentError("data", SOURCE_RULE, source)
-
-
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     """Read the weights of tasks; return {task name: weight} for weights above 0, in given order.
 
@@ -158,23 +151,17 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
 
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
     if isinstance(tasks, (list, tuple)):
-        names: Iterable[Any] = tasks
-        weights = {task(name).name: float(tasks.count(name)) for name in names}
-    elif isinstance(tasks, Mapping):
-        weights = {}
-        for name, weight in tasks.items():
-            require_number(f"tasks {name}", weight, 0)
-            weights[task(name).name] = float(weight)
-    else:
+        tasks = {name: tasks.count(name) for name in tasks}
+    if not isinstance(tasks, Mapping):
         raise ArgumentError("tasks", rule, tasks)
+    weights = {}
+    for name, weight in tasks.items():
+        require_number(f"tasks {name}", weight, 0)
+        weights[task(name).name] = float(weight)
     weights = {name: weight for name, weight in weights.items() if weight > 0}
     if not weights and not may_be_empty:
         raise ArgumentError("tasks", f"{rule}, or empty with --data", tasks)
     return weights
-
-
-FIELDS = frozenset(item.name for item in fields(Recipe))
-"""The names that recipe data may have."""
 
 
 RECIPES = Path(__file__).parent / "recipes"
@@ -224,7 +211,7 @@ def read_fields(source: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise TrainingError(f"recipe {source}: must be a JSON object of the fields of Recipe")
     base = data.pop("base", None)
-    unknown = sorted(set(data) - FIELDS)
+    unknown = sorted(set(data) - {item.name for item in fields(Recipe)})
     if unknown:
         raise TrainingError(f"recipe {source}: unknown field {unknown[0]}; take it out")
     if base is None:

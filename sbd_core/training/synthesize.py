@@ -144,7 +144,6 @@ def _requests(
     config: SynthesisConfig,
     numbers: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
-    """Sample a request for each number; yield those that are whole and have no special tokens."""
     kinds: list[str] = []
     starts: list[list[int]] = []
     for number in numbers:

@@ -277,7 +277,6 @@ class Run(Loop):
         self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
-        """Load the model to train: from the saved state, else from `init`, else make a new one."""
         saved, recipe = self.state_folder / "model", self.recipe
         self._base: str | None = None
         if init is not None and is_adapter(init):
@@ -365,7 +364,6 @@ class Run(Loop):
         self.accelerator.wait_for_everyone()
 
     def _mean(self, values: list[float]) -> list[float]:
-        """The mean of each value over all processes."""
         own = torch.tensor(values, dtype=torch.float32, device=self.accelerator.device)
         total: Tensor = self.accelerator.reduce(own, "sum")
         return (total / self.accelerator.num_processes).tolist()

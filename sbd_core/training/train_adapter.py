@@ -294,7 +294,6 @@ class AdapterRun(Loop):
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
-        """Replace the trained weights by their running average within a `with` block."""
         own = {name: value.detach().clone() for name, value in self._values.items()}
         self.base.set(self._average)
         try:
@@ -346,7 +345,6 @@ class AdapterRun(Loop):
         return sums | {"minutes": round(sums["minutes"], 1)}
 
     def _load(self, tensors: Any) -> None:
-        """Take the tensors of a saved state."""
         self.base.set(tensors["values"])
         self.optimizers[0].load_state_dict(tensors["optimizer"])
         for name, value in tensors["average"].items():

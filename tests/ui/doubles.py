@@ -90,7 +90,7 @@ class Coming:
             return load()
 
         known: dict[str, Any] = {"can_draft": True, "block_range": (2, 16), **fields}
-        self.lazy = LazyModel(name, load=wait, **known)
+        self.lazy = LazyModel(name, loader=wait, **known)
 
 
 def slowed(model: Any, seconds: float) -> Any:

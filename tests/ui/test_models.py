@@ -41,7 +41,7 @@ def small() -> LazyModel:
 def large(load: Callable[[], object] | None = None) -> LazyModel:
     """A model whose base must be fetched."""
     loaded = load or (lambda: story_model("Three. Four.", name="large"))
-    made = LazyModel("large", can_draft=True, block_range=(2, 8), load=loaded, has_adapter=True)
+    made = LazyModel("large", can_draft=True, block_range=(2, 8), loader=loaded, has_adapter=True)
     return made.offered("Large 135M", base=SMOLLM2, presets="presets-english.json")
 
 
@@ -100,7 +100,7 @@ def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
         now -= 1
         return story_model()
 
-    lazies = [LazyModel(str(n), can_draft=True, block_range=None, load=load) for n in range(4)]
+    lazies = [LazyModel(str(n), can_draft=True, block_range=None, loader=load) for n in range(4)]
     for lazy in (*lazies, *lazies):
         lazy.begin()
     for lazy in lazies:
@@ -175,7 +175,7 @@ def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
 def made_of(adapter_folder) -> Callable[..., LazyModel]:
     def make(source: str | None, device: str) -> LazyModel:
         name = DEFAULT_CHECKPOINT.name if source is None else adapter_folder.name
-        return LazyModel(name, can_draft=True, block_range=(2, 16), load=story_model)
+        return LazyModel(name, can_draft=True, block_range=(2, 16), loader=story_model)
 
     return make
 
@@ -197,7 +197,7 @@ def test_visitors_are_not_told_in_which_folder_a_model_or_its_base_lies(words):
     def load():
         raise ModelError(words)
 
-    lazy = LazyModel("base", can_draft=False, block_range=None, load=load)
+    lazy = LazyModel("base", can_draft=False, block_range=None, loader=load)
     lazy.load()
     with pytest.raises(ModelError) as caught:
         lazy.result()

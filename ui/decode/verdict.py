@@ -170,7 +170,6 @@ def _asked_for(prompt: str) -> Example | None:
 
 
 def _worked_out(expression: str) -> int | None:
-    """Calculate an expression of + - * /; None if a quotient is not a whole number."""
     total = 0
     for sign, first, rest in re.findall(r"([-+]?) ?(\d+)((?: ?[*/] ?\d+)*)", expression):
         term = int(first)

@@ -51,7 +51,6 @@ def read_trace(text: object) -> Trace:
 
 
 def _check_agreement(trace: Trace) -> None:
-    """Raise TraceError unless a trace's answer, text and finish agree with its events."""
     known = dict(trace.config.pinned)
     for event in trace.events:
         known |= {reveal.position: reveal.token_id for reveal in event.reveals}

@@ -28,7 +28,7 @@ def two_models_url(serve):
     keep_export(checkpoint())
     story = story_model()
     lazy = LazyModel(
-        "sbd-nano", can_draft=True, block_range=(2, 16), load=lambda: story, folder=checkpoint()
+        "sbd-nano", can_draft=True, block_range=(2, 16), loader=lambda: story, folder=checkpoint()
     )
     lazy.load()
     return serve(lazy)

@@ -23,7 +23,7 @@ def base(monkeypatch) -> FakeBase:
 
 def large() -> LazyModel:
     model = story_model(TEXT, name="large")
-    made = LazyModel("large", can_draft=True, block_range=(2, 16), load=lambda: model)
+    made = LazyModel("large", can_draft=True, block_range=(2, 16), loader=lambda: model)
     return made.offered("Large 135M", base=SMOLLM2, presets=REAL_PRESETS)
 
 
