@@ -37,7 +37,6 @@ def bundle(
 ) -> None:
     """Write a trained adapter and its model card to the folder `target`, or nothing on failure.
 
-    cpu_dtype: dtype in which load() reads the weights on a CPU.
     rank: smaller rank to reduce the adapter to, see narrowed(); None keeps the rank.
     Raises SetBlockDecodingError for an adapter that is damaged.
     """

@@ -37,7 +37,6 @@ PAPER_WORDS = (
 class Best:
     """Initial settings of the form.
 
-    words: one or two sentences that say why these settings were chosen.
     block_size: initial block size; None takes the largest that the model was trained on.
     paper: warning to show while the paper's solver is chosen; "" shows none.
     causal_first: (gamma for CausalFirst, sentence on its results); None if it was not measured.
@@ -56,8 +55,6 @@ def best_for(
 ) -> Best:
     """Initial settings for a model; without measurements, the strategy is verify or NTP.
 
-    can_draft: whether the model has a mask token.
-    is_trained: whether the model was trained to decode blocks.
     has_adapter: whether the model has a block adapter, whose long drafts are seldom right.
     """
     if not can_draft:

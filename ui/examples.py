@@ -62,9 +62,6 @@ OPENINGS = {REAL_MODEL: "gallery/real-2"}
 class Recording:
     """A recorded run of the gallery, with the texts that the page shows beside it.
 
-    name: the run's file in assets/traces/gallery, without its ending.
-    group, title: the heading of the run's group, and the title of the run.
-    sentence: a sentence that says what to look at in the run.
     passes: for each token of the main lane, the index of the forward pass that wrote the token.
     task, case: the prompt's task and Example.case; "" if a preset gives them or there are none.
     """

@@ -64,7 +64,6 @@ class Harness:
     out: file that will hold the results. Beside it NAME.answers.jsonl keeps each answer as a line;
         answers found there are not made again. None keeps none.
     share: the prompts that this process answers; with several processes, `out` must be given.
-    shows_progress: whether to show a progress bar on standard error.
     Raises ArgumentError.
     """
 

@@ -63,8 +63,6 @@ class Domain:
 
     name: name of the list in code and prompts.
     variable: name of an element in code.
-    type: type of an element.
-    filters, maps: the pieces that fit such elements.
     """
 
     name: str
@@ -81,7 +79,6 @@ class Classic:
     signature: parameters and type of the result, without the opening parenthesis.
     takes: kinds of the arguments, separated by spaces; see _value().
     said: docstring of the function, a command such as "return the sum of a list".
-    asked: commands in prompts.
     """
 
     name: str

@@ -318,7 +318,6 @@ def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:
     """The text that decides a prompt's split, made of the species, object and plot that are told.
 
     If fewer than two of these are told, the text is made of everything told.
-    facts: {slot: its phrases}. plot: name of the plot, "" if it is not told.
     """
     key = [*facts.get("species", ()), *facts.get("object", ()), *filter(None, [plot])]
     if len(key) < 2:

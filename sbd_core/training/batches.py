@@ -254,7 +254,6 @@ class BatchBuilder:
         num_processes: int = 1,
         min_rows: int = 1,
     ) -> None:
-        """limits: limits of the model. min_rows: least number of packed sequences per process."""
         self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
         self._process_index, self._num_processes = process_index, num_processes
         self._min_rows = min_rows

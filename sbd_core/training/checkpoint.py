@@ -119,7 +119,16 @@ def add_adapter(model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base
     Returns the digest of the weights without the adapter. Raises MissingExtraError without peft.
     """
     own = digest_of_weights(model)
-    config = lora_config(recipe, mask_token_id)
+    require_extra("lora")
+    from peft import LoraConfig
+
+    config = LoraConfig(
+        r=recipe.lora_rank,
+        lora_alpha=recipe.lora_alpha,  # type: ignore[arg-type]
+        target_modules="all-linear",
+        trainable_token_indices=[mask_token_id] if recipe.stage == "sbd" else None,
+        task_type="CAUSAL_LM",
+    )
     torch.manual_seed(recipe.seed)
     model.add_adapter(config)
     for weight in model.parameters():
@@ -127,20 +136,6 @@ def add_adapter(model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base
             weight.data = weight.data.float()
     config.base_model_name_or_path = str(base.resolve())
     return own
-
-
-def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
-    """The peft configuration of the adapter. Raises MissingExtraError without peft."""
-    require_extra("lora")
-    from peft import LoraConfig
-
-    return LoraConfig(
-        r=recipe.lora_rank,
-        lora_alpha=recipe.lora_alpha,  # type: ignore[arg-type]
-        target_modules="all-linear",
-        trainable_token_indices=[mask_token_id] if recipe.stage == "sbd" else None,
-        task_type="CAUSAL_LM",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +153,14 @@ class TrainedAdapter:
 
     def save_pretrained(self, folder: Path) -> None:
         """Write the adapter into `folder`."""
-        recipe = self.recipe
-        is_sbd = recipe.stage == "sbd"
-        sizes = (recipe.min_block_size, recipe.max_block_size) if is_sbd else None
-        write_adapter(self.model, folder, self.base, sizes, state_dict=dict(self.weights))
+        sizes = (self.recipe.min_block_size, self.recipe.max_block_size)
+        write_adapter(
+            self.model,
+            folder,
+            self.base,
+            sizes if self.recipe.stage == "sbd" else None,
+            state_dict=dict(self.weights),
+        )
 
 
 Inputs = dict[str, str | None]

@@ -318,10 +318,7 @@ def encoded_text(
     skipped: Skipped,
     limits: ModelLimits = NO_LIMITS,
 ) -> Pair | None:
-    """Encode a text. If it cannot be learnt, record the reason in `skipped` and return None.
-
-    name: name of the model for error messages. limits: limits of the model.
-    """
+    """Encode a text. If it cannot be learnt, record the reason in `skipped` and return None."""
     try:
         prompt, answer = encode_turn(tokenizer, text.messages, text.answer, name)
     except ModelError as error:

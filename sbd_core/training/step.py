@@ -170,7 +170,6 @@ def training_loss(
 ) -> Loss:
     """Compute the loss of a batch: Eq. 14, or NTP alone if the batch has no masked copies.
 
-    module: a LossModule, which accelerate may have wrapped.
     ntp_weight: divisor of the weighted sum of all cross-entropies, masked tokens included; None
     takes the summed weights of this batch's next-token targets.
     attention: attention that the model runs, see chosen_attention().
@@ -233,10 +232,7 @@ WITH_BUCKETS = ("MULTI_GPU", "MULTI_CPU")
 
 
 class StepRunner:
-    """Runs the training steps of a recipe on one model.
-
-    module: LossModule of the model, as accelerate has wrapped it.
-    """
+    """Runs the training steps of a recipe on one model."""
 
     def __init__(
         self,

@@ -47,7 +47,6 @@ def synthesize(
     asked), number (index of the text) and, unless only requests are written, answer and finished
     (False for a cut answer). Texts with repeated prompts or looping answers are dropped.
     prompts: requests to answer first, each once.
-    tell: called with the number of lines so far.
     Raises ArgumentError if synthesize() did not write `out`, TrainingError without a chat template.
     """
     done = _read_done(out)

@@ -102,9 +102,7 @@ class Loop(ABC):
     """
 
     title = "train"
-    """Title of the progress bar."""
     shown: Sequence[str] = ()
-    """Names of the metrics that the progress bar shows."""
     optimizers: Sequence[Any] = ()
     is_main, is_alone = True, True
     """Whether this process reports progress, and whether no other process shares the run."""
@@ -224,11 +222,7 @@ class Loop(ABC):
 
 
 class Run(Loop):
-    """A run of a recipe by Eq. 14, from a saved state, else from `init`, else from a new model.
-
-    digest: that of the weights of `init`, see digest_of_init().
-    seconds: training time so far, the same number in all processes.
-    """
+    """A run of a recipe by Eq. 14, from a saved state, else from `init`, else from a new model."""
 
     shown = "loss", "ntp", "matp", "tokens_per_second"
 

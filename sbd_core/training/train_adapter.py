@@ -63,7 +63,6 @@ def read_texts(
 
     is_held_out() picks the held-out prompts; if it picks none, the first example is held out. An
     answer ends in its end token unless the answer is unfinished in the file or cut at `max_tokens`.
-    name: name of the base model for error messages. limits: limits of the base model.
     max_tokens: number of tokens after which a prompt with its answer is cut.
     Raises ArgumentError for unreadable files and if there is nothing to train on or to hold out.
     """
@@ -106,7 +105,6 @@ def is_held_out(prompt: str) -> bool:
 class Base:
     """A frozen base model with its tokenizer.
 
-    name: name of the model in error messages.
     info: facts that a new, untrained adapter of this base model starts with.
     """
 
@@ -121,7 +119,6 @@ def read_base(
 ) -> Base:
     """Read a base model, freeze it and give it a mask token.
 
-    source: folder, hub id or known name. rank, block_range: see BlockAdapterInfo.
     name: name that the adapter records for its base model; None records `source`.
     device: device to load the weights on, in bf16 if the device is fast at bf16, else in fp32.
     Raises ModelError for an unusable model, ArgumentError for a family without block adapters.
@@ -176,7 +173,6 @@ class AdapterRun(Loop):
     """Training run of a block adapter, from a saved state, else from the adapter in `init`.
 
     Without either, the run trains a new adapter.
-    masked_tokens: number of masked tokens trained on so far.
     """
 
     title, shown = "train-adapter", ("nats", "masked_per_second")
@@ -193,9 +189,8 @@ class AdapterRun(Loop):
         measure_minutes: float = math.inf,
         is_compiled: bool = False,
     ) -> None:
-        """Prepare the run.
+        """measure_minutes: minutes between two measurements.
 
-        measure_minutes: minutes between two measurements.
         is_compiled: whether to use torch.compile; all texts are then padded to row_tokens.
         """
         super().__init__(recipe, out)

@@ -329,6 +329,7 @@ ASKED = {"question": "Which?", "answer": "It."}
         ({"choices": ["red", "blue"]}, "Which?\nA. red\nB. blue"),  # MMLU's
         ({"choices": {"text": ["red", "blue"], "label": ["1", "2"]}}, "Which?\n1. red\n2. blue"),
         ({"context": "Light.", "choices": ["red"]}, "Which?\nLight.\nA. red"),
+        ({"instances": [{"input": "Light."}]}, "Which?\n\nLight."),
         ({"context": None, "choices": []}, "Which?"),
     ],
 )

@@ -333,20 +333,6 @@ def test_readers_who_leave_in_any_way_end_their_decode_and_leave_no_cache():
         wait_for(lambda: num_alive() == 0)
 
 
-def test_a_reader_who_leaves_ends_the_decode_at_once():
-    model = slowed(story_model(), 0.02)
-    with served(model) as found:
-        visitor = Visitor(found)
-        for count, _ in enumerate(visitor.events(visitor.ask(strategy="ntp"))):
-            if count == 1:
-                break
-        visitor.leave()
-        wait_for(lambda: found.server.session.queue.num_waiting == 0)
-        num_calls = len(model.calls)
-        time.sleep(0.2)
-        assert len(model.calls) == num_calls < 60
-
-
 def endings_of(visitors: list[Visitor], go_on: threading.Event) -> tuple[list[str], list[str]]:
     """Ends of their runs: of those told before the held model goes on, and of the others."""
     endings: list[str] = []

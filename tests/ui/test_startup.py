@@ -21,7 +21,6 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
 from tests.workers import free_port
-from ui.examples import recorded
 from ui.models import Models, model_of
 from ui.page import describe
 
@@ -200,17 +199,6 @@ def test_a_page_without_room_for_its_output_ends_in_one_line():
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "No space left on device" in done.stderr
-
-
-def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path):
-    trace, out = tmp_path / "trace.json", tmp_path / "run.html"
-    trace.write_text(recorded("opening")[0].to_json(), "utf-8")
-    line = f"exec {sys.executable} -m ui.share.replay_page {trace} --out {out} > /dev/full"
-    done = subprocess.run(
-        ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=100
-    )
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert out.read_text("utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("dtype", ["auto", "int8"])

@@ -26,7 +26,6 @@ class QueueFull(SetBlockDecodingError):
 class Ticket:
     """A place in line.
 
-    client: network address of the visitor.
     round: number of the round in which this place gets its turn; a client gets one turn per round.
     """
 

@@ -71,7 +71,6 @@ class Lane:
 
     prompt: text or messages, as sbd_core.stream() takes them.
     stream: makes the forward passes of token ids and a config.
-    name: name of the lane. events: events of the forward passes so far.
     """
 
     model: SetBlockModel
@@ -142,7 +141,6 @@ class Update:
 class Session:
     """Runs the decodes of all visitors of a page, one visitor at a time, with shared models.
 
-    limits: the limits of a decode on this page.
     What decodes raises SetBlockDecodingError for a bad form, an unknown or missing model, a full
     line, a wait that is too long, and a client who stops listening.
     """
@@ -168,7 +166,6 @@ class Session:
     ) -> Generator[Update, None, None]:
         """Decode a form's prompt and yield updates. Closing the generator ends the decode.
 
-        client: who asked.
         is_compared: whether to decode the prompt by next-token prediction, too.
         """
         num_lanes = None if is_compared else 1

@@ -34,32 +34,6 @@ def test_a_consistent_story_passes_whatever_is_told() -> None:
         assert stories.check(Example("story", "", "", json.dumps(case)), STORY), slot
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("There she", "There Tom"),
-        ("But Rex", "But Luna"),
-        ("Rex the dog", "Rex the cat"),
-        ("Mia's dog", "Mia's cat"),
-        ("the kite", "the drum"),
-        ("a red kite", "a blue kite"),
-        ("a red kite", "a kite"),
-        ("the park", "the zoo"),
-        ("There she", "There he"),
-        ("But Rex the", "But Rax the"),
-        ("she laughed.", "Zorvin laughed and she too."),
-        ("she laughed.", "she laughed with Zorvin."),
-        ("she laughed.", "she laughed"),
-        ("she laughed.", "she she laughed."),
-        ("she laughed.", "she laughed. Mia and her dog Rex went to the park."),
-        (" There she lost a red kite and was sad. But Rex the dog found the kite in the", ""),
-    ],
-)
-def test_a_spoiled_story_fails(old: str, new: str) -> None:
-    assert old in STORY
-    assert not checked(STORY.replace(old, new))
-
-
 def test_two_pairs_may_not_be_mixed() -> None:
     case = {
         "person": ["Mia", "Tom"],
@@ -124,6 +98,18 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
+        ("There she", "There Tom", "“Tom” is not in the prompt"),
+        ("But Rex", "But Luna", "“Luna” is not in the prompt"),
+        ("Rex the dog", "Rex the cat", "“cat” is not in the prompt"),
+        ("a red kite", "a blue kite", "“blue” is not in the prompt"),
+        ("a red kite", "a kite", "“red” of the prompt is missing"),
+        ("But Rex the", "But Rax the", "“Rax” is a word of no prompt or story"),
+        ("she laughed.", "she laughed", "its last sentence does not end"),
+        (
+            " There she lost a red kite and was sad. But Rex the dog found the kite in the",
+            "",
+            "15 to",
+        ),
         ("she laughed", "she laughed laughed", "a word twice in a row, “laughed laughed”"),
         ("she laughed.", "she laughed. Mia and her dog Rex went to the park.", "a sentence twice"),
         ("the park", "the dark", "“park” of the prompt is missing"),

@@ -27,31 +27,19 @@ def test_a_text_file_is_one_text_a_paragraph(tmp_path) -> None:
     assert turns(source) == [("", "One\ntwo."), ("", "Three, \u00e9.")]
 
 
-def test_a_jsonl_file_holds_prompts_and_answers_or_texts(tmp_path) -> None:
-    lines = [{"prompt": "2 + 2", "answer": "4", "more": 1}, {"text": "Free\u2028text."}]
-    source = written(
-        tmp_path, "a.jsonl", "\n\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-    )
-    assert turns(source) == [("2 + 2", "4"), ("", "Free\u2028text.")]
-
-
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
         ("a.txt", "", "something to learn"),
-        ("a.txt", " \n\n\t\n", "something to learn"),
-        ("a.jsonl", "\n", "something to learn"),
         ("a.txt", b"one\ntwo \xff", "line 2 must be UTF-8 text"),
         ("a.jsonl", '{"text": "a"}\n{"text": "b"', "line 2 must be JSON"),
         ("a.jsonl", "[" * 100_000, "line 1 must be JSON"),
         ("a.jsonl", '{"text": "a"}\n\n["a"]', "line 3 needs messages"),
-        ("a.jsonl", '{"prompt": "a"}', "line 1 needs messages"),
         (
             "a.jsonl",
             '{"prompt": "a", "answer": 4}',
             "line 1 must have text as content of message 2",
         ),
-        ("a.jsonl", '{"prompt": null, "answer": "4"}', "line 1 needs messages"),
         ("a.jsonl", '{"messages": "hello"}', "must have a list as messages; got 'hello'"),
         ("a.jsonl", json.dumps({"messages": [*SUM, "a"]}), "in message 3; got 'a'"),
         ("a.jsonl", '{"text": "\\ud800"}', "line 1 must have text as text"),
@@ -195,17 +183,6 @@ def test_a_turn_is_what_the_template_writes_to_the_end_token(chat_tokenizer) -> 
     assert encode_turn(chat_tokenizer, one, "7", "it")[0] == encode_prompt(
         chat_tokenizer, "Tara has 7.", "it", is_raw=False
     )
-
-
-def test_special_tokens_that_someone_typed_are_letters(chat_tokenizer) -> None:
-    prompt, answer = encode_turn(chat_tokenizer, [("user", "a<eos><m>b")], "c<eos>d", "it")
-    mask, end = chat_tokenizer.mask_token_id, chat_tokenizer.eos_token_id
-    assert mask not in prompt
-    assert prompt.count(end) == 1, "the template's own"
-    assert answer.count(end) == 1
-    assert answer[-1] == end
-    assert chat_tokenizer.decode(prompt) == "<user>user\na<eos><m>b<eos>\n<user>assistant\n"
-    assert chat_tokenizer.decode(answer) == "<think></think>c<eos>d<eos>"
 
 
 def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone(chat_tokenizer) -> None:

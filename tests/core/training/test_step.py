@@ -204,15 +204,6 @@ def test_the_loss_of_packed_texts_is_that_of_each_alone(phase) -> None:
         assert loss.total.item() == pytest.approx((ntp + matp) / 19, rel=1e-5)
 
 
-def test_what_padding_holds_has_no_influence() -> None:
-    model = tiny_model("llama", VOCABULARY)
-    texts = [noisy(pair, 4, seed=2) for pair in pairs(6, [(6, 9), (2, 3)])]
-    first, second = (
-        training_loss(LossModule(model), pack(texts, 40, pad_id), CPU).total for pad_id in (PAD, 17)
-    )
-    assert first.item() == pytest.approx(second.item(), rel=1e-6)
-
-
 def test_every_parameter_gets_a_finite_gradient() -> None:
     model = tiny_model("llama", VOCABULARY).train()
     loss_of(model, [noisy(pair, 4) for pair in pairs(6, [(6, 9), (2, 3)])]).total.backward()

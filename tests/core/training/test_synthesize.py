@@ -6,7 +6,6 @@ import json
 import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, generate
-from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.decoding.repetition import is_loop
 from sbd_core.training.synthesize import SynthesisConfig, synthesize
 from sbd_core.training.train_adapter import is_held_out, read_texts
@@ -72,17 +71,6 @@ def test_a_loop_is_more_than_three_times_the_same_six_words() -> None:
     six = "one two three four five six "
     assert not is_loop(six * 3)
     assert is_loop(six * 4)
-
-
-def test_prompts_are_read_from_the_fields_that_data_sets_have(tmp_path) -> None:
-    file = tmp_path / "asked.jsonl"
-    rows = [
-        {"prompt": "a", "answer": "b"},
-        {"question": "c\u2028d", "answer": "e"},
-        {"instruction": "f", "instances": [{"input": "g"}], "answer": "h"},
-    ]
-    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n\n")
-    assert [row["prompt"] for row in read_prompts("x", file)] == ["a", "c\u2028d", "f\n\ng"]
 
 
 def test_a_file_whose_answers_hold_other_line_ends_of_unicode_goes_on(nano, tmp_path) -> None:

@@ -146,15 +146,6 @@ def test_what_training_begins_from_is_its_first_average(base: Base, tmp_path: Pa
         assert (kept.layers[0][name][0] - value[0]).norm() < 0.1 * (own - value[0]).norm()
 
 
-def test_a_damaged_state_is_one_line(base: Base, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    trained(base, out, 1)
-    state = tmp_path / "out.state" / "tensors.pt"
-    state.write_bytes(state.read_bytes()[:1000])
-    with pytest.raises(TrainingError, match="cannot be read"):
-        trained(base, out, 1)
-
-
 def test_an_adapter_that_training_begins_from_is_measured_first(
     tiny_folders, tmp_path, capsys
 ) -> None:

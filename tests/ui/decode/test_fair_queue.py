@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ui.decode.fair_queue import MAX_PLACES, MAX_PLACES_EACH, FairQueue, QueueFull
+from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
 
 
 class Clock:
@@ -78,13 +78,6 @@ def test_who_finds_no_place_is_refused_at_the_door_in_our_words():
     assert fill(queue, (f"visitor {number}" for number in range(80))) == MAX_PLACES
     with pytest.raises(QueueFull, match=f"The page is full: {MAX_PLACES} runs are in line."):
         queue.join("late")
-
-
-def test_one_client_cannot_fill_the_line():
-    queue, _ = line()
-    assert fill(queue, ["greedy"] * 200) == MAX_PLACES_EACH < MAX_PLACES
-    other = queue.join("other")
-    assert queue.num_ahead(other) <= 2
 
 
 def test_every_ticket_gets_one_turn_whatever_the_order_of_coming_and_going():

@@ -78,9 +78,7 @@ BAD = {
     "lane is a list": ([["ntp"]], FORM, "lanes must each be one of"),
     "a value of none": (["ntp:3"], FORM, "lanes ntp takes no value"),
     "gamma": (["sbd:-1"], FORM, "γ must be a finite number >= 0; got -1."),
-    "no number": (["sbd:x"], FORM, "γ must be a finite number >= 0; got 'x'."),
     "no gamma": (["sbd:"], FORM, "γ must be a finite number"),
-    "empty prompt": (["ntp"], Form(" "), "Prompt must not be empty."),
     "block": (["sbd"], Form("p", block_size=99), "Block size must be at most 64 positions"),
 }
 
