@@ -51,11 +51,6 @@ def with_gamma(gamma: float) -> DecodeConfig:
     return replace(SBD, solver=EntropyBound(gamma))
 
 
-def at_smollm2_sizes(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
-    """Return a config with the block size and answer length that suit SmolLM2 on the page."""
-    return replace(config, block_size=4, max_new_tokens=max_new_tokens)
-
-
 @dataclass(frozen=True, slots=True)
 class Card:
     """One entry of the gallery: a prompt decoded twice, by `main` and by next-token prediction.
@@ -96,21 +91,17 @@ def card_of(row: dict[str, Any]) -> Card:
     The entry's "main" holds changes to the config SBD, in which "gamma" changes the solver's gamma.
     A "case" that is not text is turned into JSON text.
     """
-    changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
+    changes = row.pop("main", {})
     if "gamma" in changes:
         changes["solver"] = EntropyBound(changes.pop("gamma"))
     if not isinstance(row.get("case", ""), str):
         row["case"] = json.dumps(row["case"])
-    main, model = replace(SBD, **changes), REAL_MODEL if is_real else NANO
-    if is_real:
-        longest = main.max_new_tokens
-        return Card(
-            **row,
-            main=at_smollm2_sizes(main, longest),
-            ntp=at_smollm2_sizes(NTP, longest),
-            model=model,
-        )
-    return Card(**row, main=main, model=model)
+    main = replace(SBD, **changes)
+    if row["group"] != REAL_GROUP:
+        return Card(**row, main=main)
+    main = replace(main, block_size=4)  # suits SmolLM2
+    ntp = replace(NTP, block_size=4, max_new_tokens=main.max_new_tokens)
+    return Card(**row, main=main, ntp=ntp, model=REAL_MODEL)
 
 
 ROWS = json.loads(Path(__file__).with_name("gallery.json").read_text("utf-8"))

@@ -64,20 +64,20 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
 def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
     """Write the site into the empty folder `out`."""
     for name, file in page_files().items():
-        copy(file, out / name)
-    write(out / CARD_PATH, card_html())
+        put(out / name, file)
+    put(out / CARD_PATH, card_html())
     for export in exports:
         for name in export.names:
-            copy(export.folder / name, out / folder_path_of(export) / name)
+            put(out / folder_path_of(export) / name, export.folder / name)
     for recording in gallery():
-        write(out / "gallery" / f"{recording.name}.json", gallery_json(recording.name))
+        put(out / "gallery" / f"{recording.name}.json", gallery_json(recording.name))
     models = [entry_of_export(export, quote(folder_path_of(export))) for export in exports]
-    write(out / "index.html", page_html(models, {}))
-    copy(PICTURE, out / PICTURE.name)
-    copy(SPACE, out / "README.md")
-    write(out / MARKER, json.dumps({"models": [export.name for export in exports]}) + "\n")
-    write(out / "sw.js", service_worker(out, exports))
-    write(out / ".nojekyll", "")  # so that GitHub Pages serves every file
+    put(out / "index.html", page_html(models, {}))
+    put(out / PICTURE.name, PICTURE)
+    put(out / "README.md", SPACE)
+    put(out / MARKER, json.dumps({"models": [export.name for export in exports]}) + "\n")
+    put(out / "sw.js", service_worker(out, exports))
+    put(out / ".nojekyll", "")  # so that GitHub Pages serves every file
 
 
 def folder_path_of(export: WebFolder) -> str:
@@ -128,16 +128,13 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a file; create the target's folder if it is missing."""
+def put(target: Path, content: Path | str) -> None:
+    """Copy a file, or write text, to `target`; create its folder if it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
-
-
-def write(file: Path, text: str) -> None:
-    """Write text to a file; create the file's folder if it is missing."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    if isinstance(content, Path):
+        shutil.copyfile(content, target)
+    else:
+        target.write_text(content, encoding="utf-8")
 
 
 def main() -> int:

@@ -8,13 +8,12 @@ status is 1 if a command that an extra is for, or that needs none, lacks a modul
 """
 
 import argparse
-import ast
-import importlib
 import subprocess
 import sys
 import tempfile
 import venv
 from pathlib import Path
+from types import FunctionType
 
 from sbd_core.__main__ import COMMANDS
 from sbd_core.cli import Command
@@ -28,23 +27,14 @@ def modules_of(command: Command) -> set[str]:
 
     The command's function is read, and the functions of its file that it calls.
     """
-    file = importlib.import_module(command.run.__module__).__file__
-    assert file is not None
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    waiting, seen, modules = [command.run.__name__], set[str](), set[str]()
-    while waiting:
-        name = waiting.pop()
-        if name in seen or name not in functions:
-            continue
-        seen.add(name)
-        for node in ast.walk(functions[name]):
-            if isinstance(node, ast.Name):
-                waiting.append(node.id)
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sbd_core"):
-                modules.add(str(node.module))
-            elif isinstance(node, ast.Import):
-                modules |= {one.name for one in node.names if one.name.startswith("sbd_core")}
+    functions, modules = [command.run], set[str]()
+    for function in functions:  # grows
+        for name in function.__code__.co_names:
+            called = function.__globals__.get(name)
+            if name.startswith("sbd_core"):
+                modules.add(name)
+            elif isinstance(called, FunctionType) and called not in functions:
+                functions += [called] * (called.__module__ == command.run.__module__)
     return modules
 
 
