@@ -41,9 +41,7 @@ SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)
 NTP = replace(SBD, strategy="ntp")
 VERIFY = replace(SBD, strategy="verify")
 SHORT = 64
-"""Length of the answer in the run that most scenes of Learn show, in tokens."""
 NUM_TIMINGS = 9
-"""Number of timings of the run TEXT, of which the fastest is kept."""
 
 
 def with_gamma(gamma: float) -> DecodeConfig:
@@ -56,7 +54,6 @@ class Card:
     """One entry of the gallery: a prompt decoded twice, by `main` and by next-token prediction.
 
     sentence: says what to look at; names in braces stand for values of facts().
-    group: heading of the entry's group. title: title of the entry; "" takes the prompt.
     main, ntp: configs of the two decodes.
     task, case: key of TASKS and Example.case by which answers are checked. "" checks the answers
         as those of the form's preset with this prompt; without such a preset they are not checked.

@@ -40,9 +40,7 @@ MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 MARKER = "sbd-site.json"
 """File that marks a folder as written by this command, which may write it again."""
 PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
-"""Picture taken by scripts/take_pictures.py."""
 SPACE = Path(__file__).with_name("site_readme.md")
-"""README of a static Space."""
 
 
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:

@@ -26,16 +26,13 @@ from ui.share import lesson_page as export
 
 FOLDER = ASSETS / "pictures"
 WIDTH = 1440
-"""Width of the window in CSS pixels."""
 SHOWN_PART = 0.35
 HOME, LEARN, STATIC_SITE = "home", "learn", "static-site"
 HOME_PASSES = 3
 SCENES = ("the-bound", "the-cache")
-"""Scenes of the Learn view that the documents show."""
 SITE_PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
 SCROLL_MS = 1_000
 LANDING_MS = 1_000
-"""Milliseconds in which the tokens of a forward pass land."""
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 LANES = "document.querySelector('.sbd-compare').sbdCompare"
 SEEK = """(part) => {

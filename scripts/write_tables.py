@@ -28,7 +28,6 @@ ADAPTER = ROOT / "assets" / "checkpoints" / "sbd-smollm2-135m" / "block_adapter.
 SPACING = 1.15
 """Least ratio of masked tokens between two rows of the table of the adapter's training."""
 SPEEDS = (1.5, 2, 3, 4)
-"""Tokens per forward pass at which the solvers are compared."""
 
 FEW_ROWS = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
 """Rows of the table of the README."""

@@ -37,7 +37,6 @@ PAPER_WORDS = (
 class Best:
     """Initial settings of the form.
 
-    block_size: initial block size; None takes the largest that the model was trained on.
     paper: warning to show while the paper's solver is chosen; "" shows none.
     causal_first: (gamma for CausalFirst, sentence on its results); None if it was not measured.
     """
@@ -53,10 +52,7 @@ class Best:
 def best_for(
     model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
 ) -> Best:
-    """Initial settings for a model; without measurements, the strategy is verify or NTP.
-
-    has_adapter: whether the model has a block adapter, whose long drafts are seldom right.
-    """
+    """Initial settings for a model; without measurements, the strategy is verify or NTP."""
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
     if not is_trained:

@@ -36,19 +36,14 @@ MAX_DISCARDED = 200_000_000
 """Bytes of a too large body that are read and dropped, so that its sender reads the answer."""
 SECONDS_FOR_BODY = 120.0
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""Matches ids of events and sessions."""
 SPACE_PROXIES = "10.0.0.0/8"
-"""Network of the proxies of a Hugging Face Space."""
 IPV6_PREFIX = 64
 """Prefix length of the IPv6 network that counts as one visitor."""
 MAX_WAITING = 20
-"""Most computed requests of one address that wait at a time."""
 MAX_PAUSE = 1.0
-"""Longest pause in seconds after a computed request."""
 MAX_DELAY = 2.0
 """Longest delay in seconds of a request when there are too many; one due later is refused."""
 MAX_STREAMS = 64
-"""Most streams of one address that are open at a time."""
 MAX_UNREAD = 8
 """Most events of one address whose streams nobody has opened yet."""
 SECONDS_UNREAD = 10.0
@@ -185,7 +180,6 @@ class Sender:
     requests: limits requests of every kind; a page with its engine needs about 30.
     events: limits requests that change something, such as decodes; a class may send 64 at once.
     free_at: the time.monotonic() at which the pause after the last computed request ends.
-    num_waiting: number of computed requests that are waiting or being served.
     num_bytes: bytes of large bodies in memory. num_streams: number of open streams.
     num_unread: number of events whose streams nobody has opened yet.
     """
@@ -227,7 +221,6 @@ class Sender:
 
 API = "/gradio_api"
 TRACE_EVENT = "trace_to_html"
-"""The only event whose values may be large."""
 COMPUTED = {"/config", f"{API}/info"}
 STARTUP = f"{API}/startup-events"
 """Gradio asks itself for it when it starts."""
@@ -245,7 +238,6 @@ class Doors:
     answers: the functions behind other paths of POST, from JSON to JSON.
     trusted: networks of the proxies whose X-Forwarded-For is believed.
     is_local: whether to refuse requests whose Host or Origin does not name this machine.
-    root_path: path below which a proxy shows the page, without a slash at its end.
     """
 
     def __init__(

@@ -47,12 +47,7 @@ class LazyModel:
 
     name: the model's name in the form, in links and in traces.
     can_draft: whether the model has a mask token.
-    block_range: smallest and largest trained block size; None if untrained or unknown.
-    loader: loads the model.
     folder: the model's folder; None for a model of the hub.
-    is_trained: whether the model was trained to decode blocks.
-    has_adapter: whether the model is a base model with a block adapter.
-    source: the folder or hub id by which the model was asked for.
     title, about: the model's name for visitors, and a few words about it.
     base: the base model that the model needs and that may be missing; None if it needs none.
     presets: name of the file in assets/ with prompts for the model.

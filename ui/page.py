@@ -34,9 +34,7 @@ STYLES = (*REPLAY_STYLES, "compare", "charts", "roofline", "page", "learn", "vie
 """Stylesheets of assets/css, in order."""
 ENGINE = DIST / "engine.js"
 RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
-"""Files of ONNX Runtime Web, which the engine expects beside itself."""
 GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
-"""ONNX Runtime Web's build for GPUs."""
 CARD = DEFAULT_CHECKPOINT / "README.md"
 CARD_PATH = "model-card.html"
 RUN_ID = "gallery"

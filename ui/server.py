@@ -49,7 +49,6 @@ MAX_SESSIONS = 200  # Gradio keeps a tenth of a megabyte of each, long after it 
 SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
 SECONDS_BETWEEN_READER_LOOKS = 0.01
 MAX_HELD = 1_500_000
-"""Bytes of the largest file that is served from memory."""
 ENVIRONMENT = {
     "GRADIO_ANALYTICS_ENABLED": "False",
     # Gradio sorts these by pandas after every event.

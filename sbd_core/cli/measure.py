@@ -186,7 +186,6 @@ def _lm_eval(arguments: argparse.Namespace) -> None:
 
 
 IFEVAL = Path(__file__).parents[1] / "hf" / "ifeval"
-"""Folder of the task `ifeval_file`, IFEval of a local file."""
 
 
 def with_defaults(words: list[str]) -> list[str]:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TextIO
 
 LOSSLESS = ("strict", "surrogateescape")
-"""Error handlers that fail on a character that the encoding lacks."""
 
 
 def interruptible(command: Callable[[], int]) -> int:

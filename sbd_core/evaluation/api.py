@@ -45,7 +45,6 @@ TABLE = {
 BASELINE_ROW = "NTP-trained, NTP"
 HANDWRITTEN = Path(__file__).with_name("handwritten_prompts.json")
 OWN = "own wording"
-"""Name of the handwritten prompts beside those of the tasks."""
 
 
 def evaluate(

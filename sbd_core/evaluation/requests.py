@@ -25,7 +25,6 @@ from sbd_core.text_table import aligned
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
-"""Gammas at which the solvers of SOLVERS_WITH_GAMMA are measured."""
 SOLVERS_WITH_GAMMA: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD": EntropyBound,
     "SBD from the left": EntropyBoundFromLeft,

@@ -25,9 +25,7 @@ from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.data import Pair
 
 NUM_MEASURED = 96
-"""Number of held-out texts that measure() reads at most."""
 LEAD_SIZE = 16
-"""Size of the wholly masked blocks that measure() reads."""
 
 
 @dataclass(frozen=True, slots=True)

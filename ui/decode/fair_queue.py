@@ -37,7 +37,6 @@ class FairQueue:
     """A waiting line. Take a place(), and wait_for_move() until num_ahead() is 0.
 
     max_turn_seconds: time after which a turn is ended, in case its visitor has vanished.
-    max_places_each: most places that one client may hold.
     """
 
     def __init__(

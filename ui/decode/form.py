@@ -26,7 +26,6 @@ MAX_NEW_TOKENS = 256
 USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 12, "WebAssembly": 7}
 """Most rows of a forward pass of verify on the page, by what computes it; see docs/decoding.md."""
 MAX_LANES = 4
-"""Largest number of lanes that the page compares."""
 SETTINGS = [item for item in decode_settings() if item["link"]]
 """The settings of a decode that the page has."""
 LABELS = {
@@ -92,8 +91,6 @@ class Form:
 class Limits:
     """Limits of one decode, and of each visitor.
 
-    max_run_seconds: longest wall-clock time of a run.
-    max_places: most places in line for one network address.
     is_public: whether strangers use the page: they decode in their browsers with bundled models
         only, and see no folders of this machine.
     """

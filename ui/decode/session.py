@@ -70,7 +70,6 @@ class Lane:
     """One of the decodes of a prompt that the page compares: its config and its progress.
 
     prompt: text or messages, as sbd_core.stream() takes them.
-    stream: makes the forward passes of token ids and a config.
     """
 
     model: SetBlockModel
@@ -126,8 +125,6 @@ class Update:
     """One message about a run.
 
     lines: JSON lines for the player, see sbd_core.run_lines.
-    message: text for the status line; "" clears it.
-    num_ahead: number of runs that come before this one in line.
     lanes: the lanes, the main one first, in updates during or after their decode; else ().
     """
 
@@ -164,10 +161,7 @@ class Session:
     def decode(
         self, form: Form, client: Client = LOCAL, *, is_compared: bool = True
     ) -> Generator[Update, None, None]:
-        """Decode a form's prompt and yield updates. Closing the generator ends the decode.
-
-        is_compared: whether to decode the prompt by next-token prediction, too.
-        """
+        """Decode a form's prompt and yield updates. Closing the generator ends the decode."""
         num_lanes = None if is_compared else 1
         return self._run(form, lambda: self.open(form)[:num_lanes], client, in_turns=False)
 

@@ -41,7 +41,6 @@ WORDS = {
         "Wrong: this is not the line with its blanks filled.",
     ),
 }
-"""Sentences on a right and on a wrong answer, by task."""
 SUDOKU_WORDS = {
     "right": "Solved: no rule is broken.",
     "broken": "Wrong: the grid breaks a rule or changes a digit of the puzzle.",

@@ -8,7 +8,6 @@ from sbd_core.run_lines import wire_json
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 LIBRARY_PATH = "vendor/plotly-cartesian.min.js"
-"""Path of LIBRARY below the page."""
 WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
 MAX_MARKED = 12

@@ -19,11 +19,7 @@ SOLVERS = (
 
 
 def compare_value(model: str = "", *, can_draft: bool) -> str:
-    """The Compare view's JSON: presets of lanes, and the recorded run with which the view opens.
-
-    model: name of the model with which the page opens.
-    can_draft: whether a model of the page has a mask token; without one there are no presets.
-    """
+    """The Compare view's JSON: presets of lanes, and the recorded run with which the view opens."""
     lanes = examples.compared_traces(model)
     value = {
         "presets": {"Strategies": list(lanes), "Solvers": SOLVERS} if can_draft else {},

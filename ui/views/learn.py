@@ -25,9 +25,7 @@ CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
 NUM_LAYERS = 32
 """Layers of Llama-3.1-8B, each of which is roofline.LLAMA_8B."""
 MAX_QUOTED = 60
-"""Characters of an answer that a sentence quotes."""
 BATCHES = (1, 8, 32, 128)
-"""Numbers of texts decoded at the same time."""
 
 
 def facts(recorded: LearnRuns) -> dict[str, str]:
@@ -124,10 +122,7 @@ def chip_name(device: Device) -> str:
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Seconds that a trace's forward passes would take with Llama-3.1-8B, by the roofline.
-
-    num_texts: number of texts decoded together.
-    """
+    """Seconds that a trace's forward passes would take with Llama-3.1-8B, by the roofline."""
     return NUM_LAYERS * sum(
         pass_seconds(
             max(1, event.num_causal + event.block.size),
