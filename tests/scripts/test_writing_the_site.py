@@ -1,11 +1,8 @@
 """The static site is written as a whole or not at all, inside its folder, for any host."""
 
 import json
-import resource
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import WebFolder, digest_of, open_web
 from scripts import static_site
 from scripts.static_site import write_site
+from tests.core.training.test_training import files_of_at_most
 
 
 @pytest.fixture(scope="module")
@@ -33,26 +31,15 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """No file may become longer than 100 kB, as if the disk had no room for more."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_leaves_no_folder_or_the_old_site(export, tmp_path) -> None:
     out = tmp_path / "site"
-    with full_disk(), pytest.raises(ArgumentError, match=r"^out: cannot be written"):
+    with files_of_at_most(100_000), pytest.raises(ArgumentError, match=r"^out: cannot be written"):
         write_site(out, [export])
     assert [*tmp_path.iterdir()] == []
     sizes = write_site(out, [export])
     whole = content(out)
     assert sizes == {name: len(data) for name, data in whole.items()}
-    with full_disk(), pytest.raises(ArgumentError, match=r"^out: cannot be written"):
+    with files_of_at_most(100_000), pytest.raises(ArgumentError, match=r"^out: cannot be written"):
         write_site(out, [export])
     assert content(out) == whole
     assert [*tmp_path.iterdir()] == [out]
