@@ -31,20 +31,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, (*settings_of(DecodeConfig), *solver_settings()))
 
 
-def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
+def load_model(
+    arguments: argparse.Namespace,
+    *,
+    source: str | None = None,
+    device: str | None = None,
+    batch_size: int = 1,
+) -> "HuggingFaceModel":
     """Load the model that the flags name, and set the number of threads.
 
-    device: used in place of --device unless None. Raises SetBlockDecodingError.
+    source, device: used in place of --model and --device. Raises SetBlockDecodingError.
     """
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import choose_threads
 
-    model = load(
-        arguments.model,
-        device=device or arguments.device,
-        dtype=arguments.dtype,
-    )
-    choose_threads(model.num_parameters)
+    where = device or arguments.device
+    model = load(source or arguments.model, device=where, dtype=arguments.dtype)
+    choose_threads(model.num_parameters, batch_size)
     return model
 
 

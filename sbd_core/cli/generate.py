@@ -147,7 +147,7 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
         names = ", ".join(map(shown_name, unread))
         print(f"note: fields that are no part of a prompt: {names}", file=sys.stderr)
     done = answer_prompts(
-        decoding_flags.load_model(arguments, share.device(arguments.device)),
+        decoding_flags.load_model(arguments, device=share.device(arguments.device)),
         prompts,
         config,
         arguments.out,

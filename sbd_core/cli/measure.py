@@ -80,22 +80,23 @@ def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
     harness = Harness(batch_size=arguments.batch_size, out=arguments.out, share=share)
     measure = _requests if arguments.requests is not None else _examples
     data, text = measure(arguments, config, harness)
-    if share.rank:
-        return None  # the first process writes what all have found
+    # The first process writes what all have found.
+    return None if share.rank else _written(arguments, data, text)
+
+
+def _loaded(
+    arguments: argparse.Namespace, harness: "Harness", source: str | None = None
+) -> "HuggingFaceModel":
+    device, size = harness.share.device(arguments.device), harness.batch_size
+    return decoding_flags.load_model(arguments, source=source, device=device, batch_size=size)
+
+
+def _written(arguments: argparse.Namespace, data: dict[str, Any], text: str) -> dict[str, Any]:
+    """Print the table, write the data to the file --out, and return them."""
     print(text)
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
     return data
-
-
-def _loaded(arguments: argparse.Namespace, source: Any, harness: "Harness") -> "HuggingFaceModel":
-    from sbd_core.models.loading import load
-    from sbd_core.models.runtime import choose_threads
-
-    device = harness.share.device(arguments.device)
-    model = load(source, device=device, dtype=arguments.dtype)
-    choose_threads(model.num_parameters, harness.batch_size)
-    return model
 
 
 def _requests(
@@ -110,12 +111,10 @@ def _requests(
     if len(files) < len(arguments.requests):
         rule = "must be files with different names"
         raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
-    requests = {
-        name: read_prompts("requests", file)[: arguments.limit] for name, file in files.items()
-    }
+    requests = {n: read_prompts("requests", f)[: arguments.limit] for n, f in files.items()}
     on = arguments.gammas_on
     rows = [] if on is None else read_prompts("gammas-on", on)[:NUM_FOR_GAMMAS]
-    model = _loaded(arguments, arguments.model, harness)
+    model = _loaded(arguments, harness)
     if harness.batch_size > 1:
         prepare_for_many_texts(model)
     data = measure_requests(model, requests, config, harness, [row["prompt"] for row in rows])
@@ -126,22 +125,17 @@ def _examples(
     arguments: argparse.Namespace, config: DecodeConfig, harness: "Harness"
 ) -> tuple[dict[str, Any], str]:
     from sbd_core.decoding.api import resolve_defaults
-    from sbd_core.evaluation.api import (
-        evaluate,
-        examples_by_task,
-        paper_table,
-        sweep_configs,
-    )
+    from sbd_core.evaluation.api import evaluate, examples_by_task, paper_table, sweep_configs
     from sbd_core.evaluation.scoring import as_text
     from sbd_core.tasks import TASKS
 
     tasks = list(TASKS) if arguments.suite == "all" else arguments.suite.split(",")
     about = {name: getattr(arguments, name) for name in ("split", "data_seed")}
     examples = examples_by_task(tasks, arguments.limit, **about)
-    model = _loaded(arguments, arguments.model, harness)
+    model = _loaded(arguments, harness)
     if arguments.table:
         source = arguments.baseline
-        baseline = None if source is None else _loaded(arguments, source, harness)
+        baseline = None if source is None else _loaded(arguments, harness, source)
         data = paper_table(model, config, examples, harness, baseline, **about)
         lines = [as_text(data["rows"])]
         lines += [
@@ -225,10 +219,7 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     model = decoding_flags.load_model(arguments)
     names = ("limit", "max_new_tokens", "seed")
     result = bench(model, **{name: getattr(arguments, name) for name in names})
-    print(as_text(result))
-    if arguments.out is not None:
-        write_text(arguments.out, json.dumps(result, indent=1) + "\n")
-    return result
+    return _written(arguments, result, as_text(result))
 
 
 BENCH = Command(

@@ -255,9 +255,8 @@ def read_state(folder: Path, recipe: Recipe, inputs: Inputs) -> State:
         progress = json_of((folder / "progress.json").read_text())
         step, seconds = progress["step"], float(progress["seconds"])
         metrics = read_metrics(folder)
-        last = metrics[-1]["step"] if metrics else 0
-        if type(step) is not int or step != last or not 0 <= seconds < 1e9:
-            raise ValueError
+        if step != (metrics[-1]["step"] if metrics else 0):
+            raise ValueError("the metrics are of another step")
         saved = progress["recipe"]
         others = [NAMES_OF_INPUTS[name] for name in inputs if progress[name] != inputs[name]]
         tensors = torch.load(folder / "tensors.pt", map_location="cpu", weights_only=True)

@@ -53,15 +53,9 @@ def losses(out: Path) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
-def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(
-    whole, tmp_path, monkeypatch, optimizer
-) -> None:
-    recipe, expected = replace(TINY, optimizer=optimizer), whole
-    if optimizer == "adamw":
-        expected = tmp_path / "whole"
-        train(recipe, None, expected, save_every=6)
-    out = tmp_path / "model"
+def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(tmp_path, monkeypatch) -> None:
+    recipe, expected, out = replace(TINY, optimizer="adamw"), tmp_path / "whole", tmp_path / "model"
+    train(recipe, None, expected, save_every=6)
     with interrupted_at(3, monkeypatch):
         train(recipe, None, out, save_every=1)
     assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
@@ -173,16 +167,6 @@ def test_a_damaged_state_is_an_error_of_one_line(whole, tmp_path, name, content)
     with pytest.raises((TrainingError, ModelError), match="state") as caught:
         train(TINY, None, out)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("step", [-3, 5, 999, True, "6", None])
-def test_an_edited_number_of_steps_is_a_training_error(whole, tmp_path, step) -> None:
-    shutil.copytree(state_folder(whole), tmp_path / "run.state")
-    file = tmp_path / "run.state" / "progress.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "step": step}))
-    with pytest.raises(TrainingError, match="cannot be read"):
-        train(TINY, None, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
 
 
 @contextmanager
@@ -394,22 +378,6 @@ def test_a_model_with_dropout_resumes_exactly(tmp_path, monkeypatch) -> None:
         train(recipe, init, tmp_path / "model", save_every=1)
     train(recipe, init, tmp_path / "model", save_every=1)
     assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
-
-
-def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monkeypatch) -> None:
-    with interrupted_at(2, monkeypatch):
-        train(TINY, None, tmp_path / "model", save_every=1)
-    before = weights(tmp_path / "model")
-    with monkeypatch.context() as patch:
-        backward = training.Accelerator.backward
-
-        def broken(self, loss) -> None:
-            backward(self, loss * torch.tensor(float("nan")))
-
-        patch.setattr(training.Accelerator, "backward", broken)
-        with pytest.raises(TrainingError, match="gradient"):
-            train(TINY, None, tmp_path / "model")
-    assert same(before, weights(tmp_path / "model"))
 
 
 def test_a_tokenizer_without_end_or_mask_is_named(tmp_path) -> None:

@@ -77,10 +77,7 @@ SAID_OF_GRIDS = {
     "1342421321343421": "Solved: no rule is broken.",
     "1111222233334444": "Wrong: the grid breaks a rule or changes a digit of the puzzle.",
     "13424213": UNFINISHED.format(8),
-    "134242132134342": UNFINISHED.format(15),
-    "13": UNFINISHED.format(2),
     "": UNFINISHED.format(0),
-    "13424213213434211": "Wrong: not 16 digits, each 1 to 4, and nothing else.",
     "The answer is 7.": "Wrong: not 16 digits, each 1 to 4, and nothing else.",
 }
 
@@ -91,12 +88,6 @@ def test_a_grid_that_ends_early_is_unfinished_and_breaks_no_rule(text):
     verdict = verdict_of(trace)
     assert verdict is not None
     assert verdict.words == SAID_OF_GRIDS[text]
-
-
-def test_a_story_that_is_wrong_says_what_is():
-    (preset,) = [preset for preset in presets() if preset.task == "story"]
-    verdict = verdict_of(answered(preset.prompts[0], "no " * 20 + "."))
-    assert verdict.words == "Wrong: one fault found is that it has a word twice in a row, “no no”."
 
 
 def test_every_preset_can_be_judged():
