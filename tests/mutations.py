@@ -131,13 +131,11 @@ MUTATIONS = (
     ),
     Mutation(
         "the first answer token has the weight of the prompt", BATCHES,
-        "weights[: len(prompt) - 1] = prompt_weight", "weights[: len(prompt)] = prompt_weight",
-        OF_BATCHES,
+        '["weights"][: len(prompt) - 1] = prompt', '["weights"][: len(prompt)] = prompt', OF_BATCHES,
     ),
     Mutation(
         "tokens that are not masked are predicted too", BATCHES,
-        "targets[: len(answer)] = np.where(hidden[: len(answer)], answer, NO_TARGET)",
-        "targets[: len(answer)] = answer", OF_BATCHES,
+        "np.where(is_masked, answer, NO_TARGET)", "answer", OF_BATCHES,
     ),
     Mutation(
         "the first block of a masked copy is never shorter", BATCHES,

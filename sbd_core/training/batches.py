@@ -54,43 +54,31 @@ MOST_TRIED = 20
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
+TrainingSequence: TypeAlias = npt.NDArray[np.void]
+"""One prompt and its answer as a forward pass reads them, (num_tokens,) of TOKEN."""
+TOKEN = np.dtype(
+    [
+        ("token_ids", np.int64),
+        ("position", np.int64),
+        ("block", np.int64),
+        ("copy", np.int64),
+        ("targets", np.int64),
+        ("weights", np.float32),
+    ]
+)
+"""A token of a training sequence.
 
-
-@dataclass(frozen=True, slots=True)
-class TrainingSequence:
-    """One prompt and its answer as a forward pass reads them; every field is (num_tokens,).
-
-    position, block: index of the token and of its block (TrainingLayout). copy: 1 in x_hat, else 0.
-    targets: token id to predict at each index, NO_TARGET where nothing is predicted.
-    weights: weight of each prediction in the loss, float32.
-    """
-
-    token_ids: Integers
-    position: Integers
-    block: Integers
-    copy: Integers
-    targets: Integers
-    weights: npt.NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.token_ids)
-
-    @property
-    def is_noisy(self) -> Booleans:
-        """Whether each token belongs to the masked copy x_hat, (num_tokens,) bool."""
-        return self.copy > 0
-
-    @property
-    def ntp_weight(self) -> float:
-        """Sum of the weights of the sequence's next-token predictions."""
-        return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
+position, block: index of the token and of its block (TrainingLayout). copy: 1 in x_hat, else 0.
+targets: token id to predict, NO_TARGET where nothing is predicted.
+weights: weight of the prediction in the loss.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedBatch:
     """Packed sequences of one length; every tensor is (packed sequences, row_tokens).
 
-    targets, weights: see TrainingSequence. Padding has no target.
+    targets, weights: see TOKEN. Padding has no target.
     """
 
     token_ids: Tensor
@@ -116,20 +104,20 @@ def clean_sequence(
 
     prompt_weight: loss weight of each predicted prompt token; answer tokens have weight 1.
     """
-    token_ids = np.array([*prompt, *answer])
-    weights = np.ones(len(token_ids), np.float32)
-    weights[: len(prompt) - 1] = prompt_weight
-    targets = np.append(token_ids[1:], NO_TARGET)
-    targets[weights == 0] = NO_TARGET
-    none = np.full_like(token_ids, -1)
-    position, copy = np.arange(len(token_ids)), np.zeros_like(token_ids)
-    return TrainingSequence(token_ids, position, none, copy, targets, weights)
+    clean = np.zeros(len(prompt) + len(answer), TOKEN)
+    clean["token_ids"] = [*prompt, *answer]
+    clean["position"], clean["block"] = np.arange(len(clean)), -1
+    clean["weights"] = 1
+    clean["weights"][: len(prompt) - 1] = prompt_weight
+    clean["targets"] = np.append(clean["token_ids"][1:], NO_TARGET)
+    clean["targets"][clean["weights"] == 0] = NO_TARGET
+    return clean
 
 
 def noisy_sequence(
     clean: TrainingSequence,
     num_prompt: int,
-    is_masked: Tensor | Booleans,
+    is_masked: Booleans,
     block_size: int,
     phase: int,
     mask_id: int,
@@ -140,21 +128,17 @@ def noisy_sequence(
     block_size, phase: see blocks_of(). mask_id: token id of <m>.
     The last block is filled up with mask tokens that have no target, as in decoding.
     """
-    answer = clean.token_ids[num_prompt:]
-    block = blocks_of(len(answer), block_size, phase)
-    hidden = np.ones(len(block), np.bool_)
-    hidden[: len(answer)] = is_masked
-    copied, targets = np.full_like(block, mask_id), np.full_like(block, NO_TARGET)
-    copied[: len(answer)] = np.where(hidden[: len(answer)], mask_id, answer)
-    targets[: len(answer)] = np.where(hidden[: len(answer)], answer, NO_TARGET)
-    return TrainingSequence(
-        token_ids=np.concatenate([clean.token_ids, copied]),
-        position=np.concatenate([clean.position, num_prompt + np.arange(len(block))]),
-        block=np.concatenate([clean.block[:num_prompt], block[: len(answer)], block]),
-        copy=np.concatenate([clean.copy, np.ones_like(block)]),
-        targets=np.concatenate([clean.targets, targets]),
-        weights=np.concatenate([clean.weights, np.ones(len(block), np.float32)]),
-    )
+    answer, num_answer = clean["token_ids"][num_prompt:], len(clean) - num_prompt
+    block = blocks_of(num_answer, block_size, phase)
+    copied = np.zeros(len(block), TOKEN)
+    copied["token_ids"], copied["targets"] = mask_id, NO_TARGET
+    copied["position"], copied["block"] = num_prompt + np.arange(len(block)), block
+    copied["copy"] = copied["weights"] = 1
+    copied["token_ids"][:num_answer] = np.where(is_masked, mask_id, answer)
+    copied["targets"][:num_answer] = np.where(is_masked, answer, NO_TARGET)
+    both = np.concatenate([clean, copied])
+    both["block"][num_prompt : len(clean)] = block[:num_answer]
+    return both
 
 
 def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
@@ -190,25 +174,19 @@ def pack(
     num_rows: least number of packed sequences; if fewer are needed, the rest are all padding.
     """
     members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
-    shape = (max(len(members), num_rows), row_tokens)
-    padding = {"token_ids": pad_id, "position": 0, "block": -1, "copy": 0, "targets": NO_TARGET}
-    filled: dict[str, npt.NDArray[Any]] = {
-        name: np.full(shape, value) for name, value in padding.items()
-    }
-    filled |= {"weights": np.zeros(shape, np.float32), "document": np.full(shape, -1)}
-    names = [field.name for field in fields(TrainingSequence)]
+    rows = np.zeros((max(len(members), num_rows), row_tokens), TOKEN)
+    rows["token_ids"], rows["block"], rows["targets"] = pad_id, -1, NO_TARGET
+    document = np.full(rows.shape, -1)
     for row, indices in enumerate(members):
         start = 0
         for index in indices:
             stop = start + len(sequences[index])
-            for name in names:
-                filled[name][row, start:stop] = getattr(sequences[index], name)
-            filled["document"][row, start:stop] = index
+            rows[row, start:stop], document[row, start:stop] = sequences[index], index
             start = stop
-    tensors = {name: torch.from_numpy(array) for name, array in filled.items()}
-    layout = TrainingLayout(
-        **{name: tensors.pop(name) for name in ("document", "position", "block", "copy")}
-    )
+    names = TOKEN.names or ()
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(rows[name])) for name in names}
+    parts = {name: tensors.pop(name) for name in ("position", "block", "copy")}
+    layout = TrainingLayout(document=torch.from_numpy(document), **parts)
     return PackedBatch(layout=layout, **tensors)
 
 
@@ -374,7 +352,8 @@ class BatchBuilder:
         recipe = self._recipe
         pairs = self.draw(step)
         clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
-        ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
+        weights = [float(each["weights"][each["targets"] != NO_TARGET].sum()) for each in clean]
+        ntp_weight = sum(weights) / self._num_processes
         own = range(self._process_index, len(pairs), self._num_processes)
         sequences = [clean[index] for index in own]
         if recipe.stage == "sbd":
@@ -405,7 +384,7 @@ class BatchBuilder:
         for index, sequence, num_prompt in zip(own, sequences, nums_prompt, strict=True):
             draws = generator.manual_seed(seed + index)
             num_answer = len(sequence) - num_prompt
-            is_masked = draw_masks(num_answer, draws, recipe.full_mask_ratio)
+            is_masked = draw_masks(num_answer, draws, recipe.full_mask_ratio).numpy()
             mask_id = self._tokenizer.mask_token_id
             masked.append(
                 noisy_sequence(sequence, num_prompt, is_masked, block_size, phase, mask_id)

@@ -170,23 +170,24 @@ def test_x_hat_copies_the_answer_in_whole_blocks_and_wants_its_masked_tokens(
     [(prompt, answer)] = pairs(0, [lengths])
     for seed in range(10):
         text = noisy((prompt, answer), block_size, phase, seed)
-        clean, (copy, has_target) = text.token_ids[~text.is_noisy], copy_of(text)
-        assert clean.tolist() == [*prompt, *answer]
+        clean, copied = text[text["copy"] == 0], text[text["copy"] > 0]
+        copy, has_target = copy_of(text)
+        assert clean["token_ids"].tolist() == [*prompt, *answer]
         after = copy[len(answer) :]
         assert after == [MASK] * len(after)
         assert not any(has_target[len(answer) :]), "what follows the end is unknown, not wanted"
         for token, wanted, truth in zip(copy, has_target, answer, strict=False):
             assert token == (MASK if wanted else truth)
-        targets = text.targets[text.is_noisy][np.array(has_target)]
+        targets = copied["targets"][np.array(has_target)]
         assert targets.tolist() == [t for t, w in zip(answer, has_target, strict=False) if w]
         assert (len(copy) + phase) % block_size == 0
         assert len(copy) < len(answer) + block_size
         places = range(len(prompt), len(prompt) + len(copy))
-        assert text.position[text.is_noisy].tolist() == list(places)
+        assert copied["position"].tolist() == list(places)
         blocks = [(place - len(prompt) + phase) // block_size for place in places]
-        assert text.block[text.is_noisy].tolist() == blocks
+        assert copied["block"].tolist() == blocks
         expected = [-1] * len(prompt) + blocks[: len(answer)]
-        assert text.block[~text.is_noisy].tolist() == expected
+        assert clean["block"].tolist() == expected
 
 
 def test_each_text_has_its_own_eta_uniform_on_0_1() -> None:
@@ -215,11 +216,11 @@ def test_packing_keeps_every_text_whole_in_one_row() -> None:
         row, places = (found == number).nonzero(as_tuple=True)
         assert len(row.unique()) == 1
         assert places.tolist() == list(range(places[0], places[0] + len(text)))
-        assert np.array_equal(rows.token_ids[row, places], text.token_ids)
-        assert np.array_equal(rows.targets[row, places], text.targets)
-        assert np.array_equal(rows.weights[row, places], text.weights)
+        assert np.array_equal(rows.token_ids[row, places], text["token_ids"])
+        assert np.array_equal(rows.targets[row, places], text["targets"])
+        assert np.array_equal(rows.weights[row, places], text["weights"])
         for name in ("position", "block", "copy"):
-            assert np.array_equal(getattr(rows.layout, name)[row, places], getattr(text, name))
+            assert np.array_equal(getattr(rows.layout, name)[row, places], text[name])
 
 
 @pytest.fixture(scope="module")

@@ -136,7 +136,7 @@ def pairs(seed: int, lengths: list[tuple[int, int]]) -> list[Pair]:
 def noisy(pair: Pair, block_size: int, phase: int = 0, seed: int = 0) -> TrainingSequence:
     draws = torch.Generator().manual_seed(seed)
     clean = clean_sequence(*pair, prompt_weight=0.0)
-    is_masked = draw_masks(len(pair[1]), draws)
+    is_masked = draw_masks(len(pair[1]), draws).numpy()
     return noisy_sequence(clean, len(pair[0]), is_masked, block_size, phase, MASK)
 
 
@@ -146,5 +146,5 @@ def loss_of(model, texts: list[TrainingSequence], row_tokens: int = 80) -> Loss:
 
 def copy_of(text: TrainingSequence) -> tuple[list[int], list[bool]]:
     """(x_hat, where it has a target)."""
-    targets = text.targets[text.is_noisy]
-    return text.token_ids[text.is_noisy].tolist(), (targets != NO_TARGET).tolist()
+    copied = text[text["copy"] > 0]
+    return copied["token_ids"].tolist(), (copied["targets"] != NO_TARGET).tolist()
