@@ -131,7 +131,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the first answer token has the weight of the prompt", BATCHES,
-        '["weights"][: len(prompt) - 1] = prompt', '["weights"][: len(prompt)] = prompt', OF_BATCHES,
+        '[: len(prompt) - 1] = prompt', '[: len(prompt)] = prompt', OF_BATCHES,
     ),
     Mutation(
         "tokens that are not masked are predicted too", BATCHES,

@@ -198,21 +198,6 @@ Metrics = list[dict[str, Any]]
 """One dictionary of metrics per step, such as the loss and the learning rate."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """All that a run needs to resume, except the weights.
-
-    step: number of steps done. seconds: training time so far, summed over all starts of the run.
-    metrics: metrics of each step done.
-    tensors: state of the optimizers and what else the kind of run needs, on the CPU.
-    """
-
-    step: int
-    seconds: float
-    metrics: Metrics
-    tensors: Any
-
-
 def state_folder(out: Path) -> Path:
     """Return the folder for the resumable state of a run whose model is written to `out`."""
     return out.with_name(out.name + ".state")
@@ -227,35 +212,33 @@ def read_metrics(folder: Path) -> Metrics:
 
 
 def write_state(
-    folder: Path,
-    state: State,
-    recipe: Recipe,
-    inputs: Inputs,
-    model: PreTrainedModel | TrainedAdapter | None = None,
-    tokenizer: PreTrainedTokenizerBase | None = None,
+    folder: Path, progress: Mapping[str, Any], metrics: Metrics, tensors: Any, *parts: Any
 ) -> None:
-    """Replace the state in `folder` with `state`, and the model and tokenizer if they are given."""
+    """Replace the state in `folder`.
+
+    progress: step, seconds and recipe, with the inputs.
+    tensors: state of the optimizers and what else the kind of run needs, on the CPU.
+    parts: the model and the tokenizer, unless the tensors hold all that is trained.
+    """
     with replaced_folder(folder) as target:
-        for part in (model, tokenizer):
-            if part is not None:
-                part.save_pretrained(target / "model")
-        torch.save(state.tensors, target / "tensors.pt")
-        lines = "".join(json.dumps(line) + "\n" for line in state.metrics)
+        for part in parts:
+            part.save_pretrained(target / "model")
+        torch.save(tensors, target / "tensors.pt")
+        lines = "".join(json.dumps(line) + "\n" for line in metrics)
         (target / METRICS_FILE).write_text(lines, encoding="utf-8")
-        progress = {"step": state.step, "seconds": state.seconds, "recipe": asdict(recipe)}
-        (target / "progress.json").write_text(json.dumps({**progress, **inputs}, indent=2))
+        (target / "progress.json").write_text(json.dumps(progress, indent=2))
 
 
-def read_state(folder: Path, recipe: Recipe, inputs: Inputs) -> State:
-    """Read the state in `folder`, and check that this run may resume it.
+def read_state(folder: Path, recipe: Recipe, inputs: Inputs) -> tuple[float, Metrics, Any]:
+    """Read the seconds, metrics and tensors of a state, and check that this run may resume it.
 
     Raises TrainingError if the state is damaged, or was saved with another recipe or other inputs.
     """
     try:
         progress = json_of((folder / "progress.json").read_text())
-        step, seconds = progress["step"], float(progress["seconds"])
+        seconds = float(progress["seconds"])
         metrics = read_metrics(folder)
-        if step != (metrics[-1]["step"] if metrics else 0):
+        if progress["step"] != (metrics[-1]["step"] if metrics else 0):
             raise ValueError("the metrics are of another step")
         saved = progress["recipe"]
         others = [NAMES_OF_INPUTS[name] for name in inputs if progress[name] != inputs[name]]
@@ -269,7 +252,7 @@ def read_state(folder: Path, recipe: Recipe, inputs: Inputs) -> State:
     if not is_same or others:
         reason = f"began from other {others[0]}" if is_same else "is of another recipe"
         raise TrainingError(f"state {folder}: {reason}; give another --out, or remove it")
-    return State(step, seconds, metrics, tensors)
+    return seconds, metrics, tensors
 
 
 def unreadable(folder: Path, error: Exception) -> TrainingError:

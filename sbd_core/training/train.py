@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     Inputs,
     Metrics,
-    State,
     TrainedAdapter,
     add_adapter,
     digest_of_init,
@@ -150,13 +149,19 @@ class Loop(ABC):
         if not self.state_folder.exists():
             return False
         state = read_state(self.state_folder, self.recipe, self.inputs)
-        self.step, self.seconds, self.metrics = state.step, state.seconds, state.metrics
-        self._started -= state.seconds
+        self.seconds, self.metrics, tensors = state
+        self.step = self.metrics[-1]["step"] if self.metrics else 0
+        self._started -= self.seconds
         try:
-            load(state.tensors)
+            load(tensors)
         except STATE_ERRORS as error:
             raise unreadable(self.state_folder, error) from error
         return True
+
+    def save_state(self, tensors: Any, *parts: Any) -> None:
+        """Write the state, of which write_state() tells the tensors and parts."""
+        counts = {"step": self.step, "seconds": self.seconds, "recipe": asdict(self.recipe)}
+        write_state(self.state_folder, {**counts, **self.inputs}, self.metrics, tensors, *parts)
 
     def steps(
         self, stop: threading.Event, tell: Callable[[int, int], None] = lambda done, count: None
@@ -348,8 +353,7 @@ class Run(Loop):
                 model = type(self._model)(self._model.config)
                 model.load_state_dict(own)
                 model.generation_config = self._model.generation_config
-            state = State(self.step, self.seconds, self.metrics, optimizers)
-            write_state(self.state_folder, state, self.recipe, self.inputs, model, self._tokenizer)
+            self.save_state(optimizers, model, self._tokenizer)
             made, later = self.recipe, self.metrics[self.recipe.warmup_steps :]
             falling = sum(line["learning_rate"] < made.learning_rate for line in later)
             if not self.is_done or made.minutes:  # the steps that were made

@@ -31,7 +31,7 @@ from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
-from sbd_core.training.checkpoint import State, keep_others, write_state
+from sbd_core.training.checkpoint import keep_others
 from sbd_core.training.data import (
     NO_LIMITS,
     ModelLimits,
@@ -314,8 +314,7 @@ class AdapterRun(Loop):
             "optimizer": self.optimizers[0].state_dict(),
             "masked_tokens": self.masked_tokens,
         }
-        state = State(self.step, self.seconds, self.metrics, tensors)
-        write_state(self.state_folder, state, self.recipe, self.inputs)
+        self.save_state(tensors)
         measured = (line for line in self.metrics if "measured" in line)
         trained = {
             **self._info.trained,
