@@ -7,7 +7,6 @@ order of the fields and their values. phrasings/json.json has the topics.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -65,47 +64,12 @@ def _items(values: str | Sequence[str]) -> Sequence[str]:
     return getattr(words, values.upper()) if isinstance(values, str) else values
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One kind of fact about a thing, such as its price.
-
-    name: key in the JSON. values: see draw().
-    predicates: predicates that state the fact, such as "costs {} dollars", with {} for the words. A
-        yes-or-no field has "is free|is not free", with the predicate for true first.
-    """
-
-    name: str
-    values: Any
-    predicates: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A kind of thing to tell facts about, such as a book.
-
-    subject: words for the thing after its first mention, such as "the book"; "" for a person.
-    name: key of the thing's name in the JSON.
-    values: for the thing's name, see draw().
-    opening: sentences that introduce the thing, with {} for its name.
-    fields: kinds of facts about the thing, besides its name.
-    """
-
-    subject: str
-    name: str
-    values: Any
-    opening: tuple[str, ...]
-    fields: tuple[Field, ...]
-
-
-def _topic(data: dict[str, Any]) -> Topic:
-    fields = tuple(
-        Field(each["name"], each["values"], tuple(each["predicates"])) for each in data["fields"]
-    )
-    return Topic(data["subject"], data["name"], data["values"], tuple(data["opening"]), fields)
-
-
 DATA = read_phrasings(NAME)
-TOPICS = tuple(map(_topic, DATA["topics"]))
+# A topic is a kind of thing. Of it, "subject" is what the thing is called after its first mention,
+# "" for a person; "name" is the key of its name in the JSON, with "values" to draw it from, see
+# draw(); "opening" has sentences that introduce it. Of each of its "fields", "predicates" state the
+# fact, such as "costs {} dollars"; a yes-or-no field has "is free|is not free".
+TOPICS = DATA["topics"]
 ASKS = Phrasings.of(DATA["asks"])
 BEFORE, AFTER = DATA["before"], DATA["after"]
 
@@ -115,19 +79,19 @@ def generate(random: Random, split: Split) -> Example:
     wording = draw_wording(random, split)
     while True:
         topic = random.choice(TOPICS)
-        anchor = Field(topic.name, topic.values, topic.opening)
+        anchor = {"name": topic["name"], "values": topic["values"]}
         count = random.choices(NUM_FIELDS, NUM_FIELDS_WEIGHTS)[0]
-        asked = random.sample((anchor, *topic.fields), count)
-        if split_of(", ".join(sorted(field.name for field in asked))) == split:
+        asked = random.sample((anchor, *topic["fields"]), count)
+        if split_of(", ".join(sorted(field["name"] for field in asked))) == split:
             break
     untold = [field for field in asked if field is not anchor and random.random() < MISSING_RATE]
-    others = [field for field in topic.fields if field not in asked]
+    others = [field for field in topic["fields"] if field not in asked]
     extra = random.sample(others, 1) if others and random.random() < EXTRA_RATE else []
     rest = [field for field in asked if field is not anchor and field not in untold] + extra
     random.shuffle(rest)
-    facts = {id(field): draw(random, field.values) for field in (anchor, *rest)}
+    facts = {id(field): draw(random, field["values"]) for field in (anchor, *rest)}
     is_snake = random.random() < SNAKE_RATE
-    keys = [field.name.replace(" ", "_") if is_snake else field.name for field in asked]
+    keys = [field["name"].replace(" ", "_") if is_snake else field["name"] for field in asked]
     values = [facts[id(field)][0] if id(field) in facts else None for field in asked]
     answer = json.dumps(dict(zip(keys, values, strict=True)))
     around = random.choice(AFTER if random.random() < AFTER_RATE else BEFORE)
@@ -137,14 +101,14 @@ def generate(random: Random, split: Split) -> Example:
     return Example(NAME, prompt, answer, answer, wording)
 
 
-def write_text(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, Fact]]) -> str:
+def write_text(random: Random, topic: Any, name: str, told: Sequence[tuple[Any, Fact]]) -> str:
     """Write a text: a sentence that introduces the thing by `name`, then the facts in `told`."""
-    parts = [random.choice(topic.opening).format(name)]
-    later = topic.subject or ("she" if name.split()[0] in words.WOMEN else "he")
-    pronoun = "it" if topic.subject else later
+    parts = [random.choice(topic["opening"]).format(name)]
+    later = topic["subject"] or ("she" if name.split()[0] in words.WOMEN else "he")
+    pronoun = "it" if topic["subject"] else later
     said: list[str] = []
     for field, (value, word) in told:
-        predicate = random.choice(field.predicates)
+        predicate = random.choice(field["predicates"])
         if isinstance(value, bool):
             predicate = predicate.split("|")[not value]
         said.append(predicate.format(word))

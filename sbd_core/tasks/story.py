@@ -66,25 +66,10 @@ PAIRS = Phrasings.of(DATA["pairs"])
 # more plots than are there.
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """A plot of a story.
-
-    hint: words with which a prompt asks for the plot.
-    beats: the parts of the story in order; each has the sentences to choose from.
-    is_of_two: whether the plot has two people, each with an animal.
-    """
-
-    name: str
-    hint: str
-    beats: tuple[Sequence[str], ...]
-    is_of_two: bool = False
-
-
-PLOTS = tuple(
-    Plot(each["name"], each["hint"], tuple(each["beats"]), each.get("is_of_two", False))
-    for each in DATA["plots"]
-)
+# A plot has a "name", a "hint", with which a prompt asks for it, and "beats", the parts of the story
+# in order, each with the sentences to choose from. In one that "is_of_two" two people have an animal
+# each.
+PLOTS = [{"is_of_two": False, **plot} for plot in DATA["plots"]]
 ENDS = ("openings", "endings", "openings_of_two", "endings_of_two")
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAME_SLOTS = ("person", "animal")
@@ -152,7 +137,7 @@ def fault_of(facts: Facts, text: str) -> str:
 def vocabulary() -> frozenset[str]:
     """Return the words, in lowercase, that a story may use although its prompt does not give them."""
     texts = [text for name in (*ENDS, "times", "glad", "more_words") for text in DATA[name]]
-    texts += [sentence for plot in PLOTS for beat in plot.beats for sentence in beat]
+    texts += [sentence for plot in PLOTS for beat in plot["beats"] for sentence in beat]
     texts += [word for words in LISTS.values() for word in words]
     texts += [*SPECIES.values(), *PLACES.values(), *OTHER_NAMES]
     return frozenset(WORD.findall(re.sub(r"\{\w+\}", " ", " ".join(texts)).lower()))
@@ -262,22 +247,22 @@ def generate(random: Random, split: Split) -> Example:
     wording = draw_wording(random, split)
     while True:
         is_of_two = random.random() < OF_TWO_RATE
-        plot = random.choice([plot for plot in PLOTS if plot.is_of_two == is_of_two])
+        plot = random.choice([plot for plot in PLOTS if plot["is_of_two"] == is_of_two])
         told = {slot for slot, rate in TOLD_RATES.items() if random.random() < rate}
-        told |= {"person", "species", "animal"} if plot.is_of_two else set()
+        told |= {"person", "species", "animal"} if plot["is_of_two"] else set()
         people = random.sample(NAMES if "person" in told else DATA["writer_people"], 2)
         kinds, names = random.sample(tuple(SPECIES), 2), random.sample(PET_NAMES, 2)
         thing = random.choice(OBJECTS if "object" in told else DATA["writer_objects"])
         color = random.choice(COLORS) if "object" in told and random.random() < COLOR_RATE else ""
         place = random.choice(tuple(PLACES) if "place" in told else DATA["writer_places"])
-        count = 2 if plot.is_of_two else 1
+        count = 2 if plot["is_of_two"] else 1
         every = {"person": people[:count], "animal": names[:count], "species": kinds[:count],
                  "object": [thing], "color": [color] * bool(color), "place": [place]}  # fmt: skip
         facts = {slot: every[slot] for slot in every if slot in told or slot == "color"}
         facts = {slot: phrases for slot, phrases in facts.items() if phrases}
-        hint = [plot.hint] if "plot" in told else []
+        hint = [plot["hint"]] if "plot" in told else []
         if {"person", "species", "animal", "object"} & told and split_of(
-            composition(facts, plot.name if hint else "")
+            composition(facts, plot["name"] if hint else "")
         ) == split:
             break
     he, him, his = ("she", "her", "her") if people[0] in WOMEN else ("he", "him", "his")
@@ -291,8 +276,8 @@ def generate(random: Random, split: Split) -> Example:
     cast += ["a {o}"] * ("object" in told) + hint
     asked = ASKS.draw(random, wording).replace("{cast}", listed(cast))
     asked = asked.replace("{at}", " {at}" if "place" in told else "")
-    opening, ending = ENDS[2:] if plot.is_of_two else ENDS[:2]
-    story = " ".join(random.choice(beat) for beat in (DATA[opening], *plot.beats, DATA[ending]))
+    opening, ending = ENDS[2:] if plot["is_of_two"] else ENDS[:2]
+    story = " ".join(random.choice(beat) for beat in (DATA[opening], *plot["beats"], DATA[ending]))
     columns = [facts.get(slot, [None] * count) for slot in ("person", "species", "animal")]
     pronouns = {person: "she" if person in WOMEN else "he" for person in facts.get("person", ())}
     case = Facts(facts, list(zip(*columns, strict=True)), pronouns).to_case()
