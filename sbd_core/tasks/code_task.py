@@ -57,40 +57,8 @@ class Piece:
     high: int = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """A kind of list that a function takes.
-
-    name: name of the list in code and prompts.
-    variable: name of an element in code.
-    """
-
-    name: str
-    variable: str
-    type: str
-    filters: tuple[Piece, ...]
-    maps: tuple[Piece, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Classic:
-    """A well-known function.
-
-    signature: parameters and type of the result, without the opening parenthesis.
-    takes: kinds of the arguments, separated by spaces; see _value().
-    said: docstring of the function, a command such as "return the sum of a list".
-    """
-
-    name: str
-    signature: str
-    takes: str
-    body: str
-    said: str
-    asked: Phrasings
-
-
 def _pieces(data: list[dict[str, Any]], kind: Any = Piece) -> tuple[Any, ...]:
-    """Read pieces, or Classics; one without "seen" has its words "said" in prompts."""
+    """Read pieces, or classics; one without "seen" has its words "said" in prompts."""
     return tuple(
         kind(
             **{name: value for name, value in each.items() if name not in ("seen", "held_out")},
@@ -100,12 +68,17 @@ def _pieces(data: list[dict[str, Any]], kind: Any = Piece) -> tuple[Any, ...]:
     )
 
 
-DOMAINS = tuple(
-    Domain(**{**data, "filters": _pieces(data["filters"]), "maps": _pieces(data["maps"])})
+# A domain is a kind of list that a function takes: its "name" in code and prompts, the "variable" and
+# the "type" of an element, and the "filters" and "maps" that fit such elements.
+DOMAINS = [
+    {**data, "filters": _pieces(data["filters"]), "maps": _pieces(data["maps"])}
     for data in DATA["domains"]
-)
+]
 FOLDS, INT_FOLDS, STR_FOLDS = (_pieces(DATA[name]) for name in ("folds", "int_folds", "str_folds"))
-CLASSICS: tuple[Classic, ...] = _pieces(DATA["classics"], Classic)
+# A classic is a well-known function: its "name", "body" and "signature", without the opening
+# parenthesis, the kinds of arguments that it "takes", see _value(), its docstring, which is "said",
+# a command such as "return the sum of a list", and commands in prompts, which are "asked".
+CLASSICS = _pieces(DATA["classics"], dict)
 
 
 def generate(random: Random, split: Split) -> Example:
@@ -129,10 +102,9 @@ def check(example: Example, text: str) -> bool:
 
 def _classic(random: Random, wording: Wording) -> Example | None:
     item = random.choice(CLASSICS)
-    asked = _drawn(random, item.asked, wording)
-    return _example(
-        random, wording, asked, item.name, item.signature, item.said, item.body, item.takes.split()
-    )
+    asked, takes = _drawn(random, item["asked"], wording), item["takes"].split()
+    name, signature, said, body = (item[n] for n in ("name", "signature", "said", "body"))
+    return _example(random, wording, asked, name, signature, said, body, takes)
 
 
 def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
@@ -141,13 +113,13 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
     Returns None if neither filter nor map was drawn, or if the function is of the other split.
     """
     domain = random.choice(DOMAINS)
-    keep = None if random.random() < NO_PIECE_RATE else random.choice(domain.filters)
-    change = None if random.random() < NO_PIECE_RATE else random.choice(domain.maps)
-    folded = change.gives if change else domain.type
+    keep = None if random.random() < NO_PIECE_RATE else random.choice(domain["filters"])
+    change = None if random.random() < NO_PIECE_RATE else random.choice(domain["maps"])
+    folded = change.gives if change else domain["type"]
     fold = random.choice(FOLDS + (INT_FOLDS if folded == "int" else STR_FOLDS))
     pieces = (keep.key if keep else "", change.key if change else "", fold.key)
     num_pieces = sum(piece not in ("", "list") for piece in pieces)
-    owner = split_of(" ".join((domain.name, *pieces))) if num_pieces > 1 else "train"
+    owner = split_of(" ".join((domain["name"], *pieces))) if num_pieces > 1 else "train"
     if owner != split or not (keep or change):
         return None
     number = {
@@ -159,19 +131,19 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
         return text.replace("{k}", number[piece]).replace("{c}", letter)
 
     def phrase(place: str, words_of: Callable[[Piece], str]) -> str:
-        what = fill(keep, words_of(keep)) if keep else domain.name
+        what = fill(keep, words_of(keep)) if keep else domain["name"]
         changed = fill(change, words_of(change)) if change else "{core}"
         core = changed.replace("{core}", f"the {what}{place}")
         return "return " + words_of(fold).replace("{core}", core)
 
-    element = fill(change, change.code) if change else domain.variable
+    element = fill(change, change.code) if change else domain["variable"]
     condition = f" if {fill(keep, keep.code)}" if keep else ""
-    items = f"{element} for {domain.variable} in {domain.name}{condition}"
+    items = f"{element} for {domain['variable']} in {domain['name']}{condition}"
     summary = phrase("", lambda piece: piece.said)
     asked = phrase(" in a list", lambda piece: _drawn(random, piece.asked, wording))
-    signature = f"{domain.name}: list[{domain.type}]) -> {fold.gives.format(t=folded)}"
+    signature = f"{domain['name']}: list[{domain['type']}]) -> {fold.gives.format(t=folded)}"
     body = f"return {fold.code.replace('{items}', items)}"
-    return _example(random, wording, asked, "solve", signature, summary, body, [domain.name])
+    return _example(random, wording, asked, "solve", signature, summary, body, [domain["name"]])
 
 
 def _drawn(random: Random, phrasings: Phrasings, wording: Wording) -> str:
@@ -183,7 +155,7 @@ def _drawn(random: Random, phrasings: Phrasings, wording: Wording) -> str:
 def _example(
     random: Random, wording: Wording, asked: str, name: str, signature: str, said: str, body: str, takes: Sequence[str]
 ) -> Example | None:  # fmt: skip
-    """Make an example of a function. For the arguments see Classic, for None see draw_case()."""
+    """Make an example of a function. For the arguments see CLASSICS, for None see draw_case()."""
     prompt = LEADS.draw(random, wording).format(do=asked, does=third_person(asked))
     if random.random() < NAMED_RATE:
         new = random.choice(FUNCTION_NAMES)

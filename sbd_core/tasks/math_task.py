@@ -12,7 +12,7 @@ The calculations decide the split, whatever the words around them.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -106,36 +106,13 @@ DATA = read_phrasings(NAME)
 FRAMES = Phrasings.of(DATA["frames"])
 """Phrases around a sum."""
 SUMS = {sign: Phrasings.of(data) for sign, data in DATA["sums"].items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """A kind of word problem.
-
-    numbers: ranges to draw from. In "k=2..9 p=2..40 m=k*p+1..90", k is from 2 to 9, and m is k * p
-        plus a number from 1 to 90; in "m=k*p*1..90", m would be k * p times such a number.
-    steps: calculations such as "k * p" and "m - _". An operand is the name of a number, or the
-        digit 2, or "_" for the result of the step before.
-    facts: phrasings of each fact, in the order of the prompt.
-    asked: phrasings of the question at the end.
-    """
-
-    numbers: str
-    steps: tuple[str, ...]
-    facts: tuple[Phrasings, ...]
-    asked: Phrasings
-
-
 NAMED = {name: Phrasings.of(data) for name, data in DATA["phrasings"].items()}
-PROBLEMS = tuple(
-    Problem(
-        numbers=data["numbers"],
-        steps=tuple(data["steps"]),
-        facts=tuple(NAMED[name] for name in data["facts"]),
-        asked=NAMED[data["asked"]],
-    )
-    for data in DATA["problems"]
-)
+# Of a word problem, "facts", in the order of the prompt, and "asked" are names of phrasings;
+# "numbers" are ranges to draw from: in "k=2..9 p=2..40 m=k*p+1..90", k is from 2 to 9, and m is k * p
+# plus a number from 1 to 90; in "m=k*p*1..90", m would be k * p times such a number. "steps" are
+# calculations such as "k * p" and "m - _", of numbers by name, the digit 2, and _ for the result of
+# the step before.
+PROBLEMS = DATA["problems"]
 
 
 def generate(random: Random, split: Split) -> Example:
@@ -172,12 +149,12 @@ def _sum(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
 
 def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
     problem = random.choice(PROBLEMS)
-    numbers = draw_numbers(random, problem.numbers)
-    chain = solve(problem, numbers)
+    numbers = draw_numbers(random, problem["numbers"])
+    chain = solve(problem["steps"], numbers)
     first, second, third = random.sample(words.NAMES, 3)
     he, him = ("she", "her") if first in words.WOMEN else ("he", "him")
     color, color2 = random.sample(words.COLORS, 2)
-    facts = [fact.draw(random, wording) for fact in problem.facts]
+    facts = [NAMED[name].draw(random, wording) for name in problem["facts"]]
     if "{A}" not in facts[0]:
         facts[0] = facts[0].replace("{him}", "{A}")
     elif [fact.partition(" ")[0] for fact in facts[:2]] == [
@@ -185,7 +162,7 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
         "{he}",
     ] and random.random() < SECOND_FACT_RATE:
         facts = [f"{facts[0]} and {facts[1].removeprefix('{he} ')}", *facts[2:]]
-    text = ". ".join([*facts, problem.asked.draw(random, wording)]).format(
+    text = ". ".join([*facts, NAMED[problem["asked"]].draw(random, wording)]).format(
         A=first, B=second, C=third, he=he, him=him, color=color, color2=color2,
         thing=random.choice(words.THINGS), **numbers,
     )  # fmt: skip
@@ -193,7 +170,7 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
 
 
 def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
-    """Draw a problem's {name: number}. numbers: see Problem."""
+    """Draw a problem's {name: number}. numbers: as in PROBLEMS."""
     drawn: dict[str, int] = {}
     for name, product, sign, low, high in NUMBER.findall(numbers):
         # Small numbers are common in problems, so two draws in five are from the lower end.
@@ -207,10 +184,10 @@ def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
     return drawn
 
 
-def solve(problem: Problem, numbers: Mapping[str, int]) -> list[Calculation]:
+def solve(steps: Sequence[str], numbers: Mapping[str, int]) -> list[Calculation]:
     """Calculate a problem's steps; return [] if calculate() gives None for one of them."""
     chain: list[Calculation] = []
-    for step in problem.steps:
+    for step in steps:
         left, sign, right = step.split()
         known = {**numbers, "_": chain[-1].result if chain else 0, "2": 2}
         one = calculate(known[left], sign, known[right])

@@ -22,7 +22,7 @@ from sbd_core.tasks import (
 )
 from sbd_core.tasks.base import split_of
 from sbd_core.tasks.infill import BLANK, CODE, KNOWN, MARK, TOLD
-from sbd_core.tasks.math_task import PROBLEMS, calculate
+from sbd_core.tasks.math_task import NAMED, PROBLEMS, calculate
 from sbd_core.tasks.words import CITIES, COUNTRIES, DAYS, MONTHS, NAMES, PET_NAMES
 
 NUM_TRAIN, NUM_TEST = 1200, 200
@@ -262,5 +262,5 @@ def test_what_leaves_the_whole_numbers_up_to_999_is_not_asked(asked) -> None:
 def test_every_kind_of_problem_is_told() -> None:
     asked = " ".join(example.prompt for example in islice(examples(3, "train", ["math"]), 3000))
     for problem in PROBLEMS:
-        parts = re.split(r"\{\w+\}", problem.facts[-1].seen[0])
+        parts = re.split(r"\{\w+\}", NAMED[problem["facts"][-1]].seen[0])
         assert max(parts, key=len) in asked, problem
