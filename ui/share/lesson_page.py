@@ -11,6 +11,7 @@ from pathlib import Path
 from sbd_core.files import ASSETS
 from sbd_core.replay import STYLES
 from ui.page import DIST
+from ui.share.replay_page import write_page
 from ui.views.learn import lesson
 
 
@@ -31,14 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
     flags = parser.parse_args(arguments)
-    text = page()
-    try:
-        flags.out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        print(f"python -m ui.share.lesson_page: {error}", file=sys.stderr)
-        return 2
-    print(f"wrote {flags.out}: {len(text.encode()) / 1000:.0f} kB")
-    return 0
+    return write_page(parser.prog, flags.out, page)
 
 
 if __name__ == "__main__":
