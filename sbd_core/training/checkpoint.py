@@ -4,9 +4,9 @@ import copy
 import json
 import pickle
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import torch
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, TrainingError, require_extra
@@ -23,41 +22,35 @@ from sbd_core.hf.hub import write_custom_generate
 from sbd_core.json_node import json_of
 from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.model_folder import BlockSettings, add_end_token, block_config
-from sbd_core.models.peft_adapter import WEIGHTS_FILE, write_adapter
+from sbd_core.models.peft_adapter import WEIGHTS_FILE
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
 """File by which a model folder that training wrote is recognised."""
 
 
-def export(
-    model: "PreTrainedModel | TrainedAdapter",
-    tokenizer: PreTrainedTokenizerBase,
-    recipe: Recipe,
-    folder: Path,
-) -> None:
-    """Write a trained model in bf16, or an adapter, into `folder`, completely or not at all.
+Writer = Callable[[Path], object]
+"""Writes a part of a model into a folder."""
+
+
+def export(folder: Path, *writers: Writer) -> None:
+    """Have all `writers` write the new content of `folder`, completely or not at all.
 
     All other files in the folder are kept, except old weights.
     """
-    is_adapter = isinstance(model, TrainedAdapter)
-    exported: Any = model if is_adapter else _exported(model, tokenizer, recipe)
     with replaced_folder(folder) as target:
-        if is_adapter:
-            exported.save_pretrained(target)
-        else:
-            # Small models go into repositories that refuse files of 10 MB.
-            is_small = exported.num_parameters() <= 100_000_000
-            exported.save_pretrained(target, max_shard_size="9MB" if is_small else "4GB")
-            if recipe.stage == "sbd":
-                write_custom_generate(target)
-        tokenizer.save_pretrained(target)
-        (target / RECIPE_FILE).write_text(json.dumps(asdict(recipe), indent=2) + "\n")
-        keep_others(folder, target)
+        for write in writers:
+            write(target)
+        for item in folder.iterdir() if folder.is_dir() else ():
+            is_weights = ".safetensors" in item.name
+            if item.is_file() and not is_weights and not (target / item.name).exists():
+                shutil.copy2(item, target)
 
 
-def _exported(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
-    """Copy a model to bf16, with a config that says how to decode and forbids the mask token."""
+def write_model(
+    model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, folder: Path
+) -> None:
+    """Write a model in bf16, with a config that says how to decode and forbids the mask token."""
     exported = copy.deepcopy(model)
     exported.to(torch.bfloat16)
     if recipe.stage == "sbd":
@@ -72,15 +65,16 @@ def _exported(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) ->
     config.suppress_tokens = sorted({*(config.suppress_tokens or []), tokenizer.mask_token_id})
     if not config.do_sample:
         config.do_sample = False
-    return exported
+    # Small models go into repositories that refuse files of 10 MB.
+    is_small = exported.num_parameters() <= 100_000_000
+    exported.save_pretrained(folder, max_shard_size="9MB" if is_small else "4GB")
+    if recipe.stage == "sbd":
+        write_custom_generate(folder)
 
 
-def keep_others(folder: Path, target: Path) -> None:
-    """Copy into `target` all files of `folder` that `target` lacks, except weights."""
-    for item in folder.iterdir() if folder.is_dir() else ():
-        is_weights = ".safetensors" in item.name
-        if item.is_file() and not is_weights and not (target / item.name).exists():
-            shutil.copy2(item, target)
+def write_recipe(recipe: Recipe, folder: Path) -> None:
+    """Write the file by which a folder is known as one that training wrote."""
+    (folder / RECIPE_FILE).write_text(json.dumps(asdict(recipe), indent=2) + "\n")
 
 
 @contextmanager
@@ -138,31 +132,6 @@ def add_adapter(model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base
     return own
 
 
-@dataclass(frozen=True, slots=True)
-class TrainedAdapter:
-    """A model's LoRA adapter with its weights at one moment of training, to be saved.
-
-    weights: state dict of the whole model, adapter included, on the CPU.
-    base: digest of the frozen weights.
-    """
-
-    model: Any
-    weights: Mapping[str, Tensor]
-    base: str
-    recipe: Recipe
-
-    def save_pretrained(self, folder: Path) -> None:
-        """Write the adapter into `folder`."""
-        sizes = (self.recipe.min_block_size, self.recipe.max_block_size)
-        write_adapter(
-            self.model,
-            folder,
-            self.base,
-            sizes if self.recipe.stage == "sbd" else None,
-            state_dict=dict(self.weights),
-        )
-
-
 Inputs = dict[str, str | None]
 """{name in NAMES_OF_INPUTS: digest} of what a run began from."""
 NAMES_OF_INPUTS = {
@@ -212,17 +181,17 @@ def read_metrics(folder: Path) -> Metrics:
 
 
 def write_state(
-    folder: Path, progress: Mapping[str, Any], metrics: Metrics, tensors: Any, *parts: Any
+    folder: Path, progress: Mapping[str, Any], metrics: Metrics, tensors: Any, *parts: Writer
 ) -> None:
     """Replace the state in `folder`.
 
     progress: step, seconds and recipe, with the inputs.
     tensors: state of the optimizers and what else the kind of run needs, on the CPU.
-    parts: the model and the tokenizer, unless the tensors hold all that is trained.
+    parts: write the model and the tokenizer, unless the tensors hold all that is trained.
     """
     with replaced_folder(folder) as target:
         for part in parts:
-            part.save_pretrained(target / "model")
+            part(target / "model")
         torch.save(tensors, target / "tensors.pt")
         lines = "".join(json.dumps(line) + "\n" for line in metrics)
         (target / METRICS_FILE).write_text(lines, encoding="utf-8")

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,17 @@ from torch.distributed.checkpoint.state_dict import (
     set_optimizer_state_dict,
 )
 from tqdm import tqdm
-from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import recover
 from sbd_core.models.loading import read
-from sbd_core.models.peft_adapter import is_adapter
+from sbd_core.models.peft_adapter import is_adapter, write_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     Inputs,
     Metrics,
-    TrainedAdapter,
+    Writer,
     add_adapter,
     digest_of_init,
     export,
@@ -46,6 +46,8 @@ from sbd_core.training.checkpoint import (
     restore_adapter,
     state_folder,
     unreadable,
+    write_model,
+    write_recipe,
     write_state,
 )
 from sbd_core.training.data import ModelLimits, require_tokens
@@ -158,7 +160,7 @@ class Loop(ABC):
             raise unreadable(self.state_folder, error) from error
         return True
 
-    def save_state(self, tensors: Any, *parts: Any) -> None:
+    def save_state(self, tensors: Any, *parts: Writer) -> None:
         """Write the state, of which write_state() tells the tensors and parts."""
         counts = {"step": self.step, "seconds": self.seconds, "recipe": asdict(self.recipe)}
         write_state(self.state_folder, {**counts, **self.inputs}, self.metrics, tensors, *parts)
@@ -345,20 +347,25 @@ class Run(Loop):
             self._runner.module, list(self.optimizers), options=WHOLE
         )
         if self.accelerator.is_main_process:
-            own: dict[str, Any] = {n.removeprefix("model."): each for n, each in weights.items()}
-            model: PreTrainedModel | TrainedAdapter
-            if self._base is not None:
-                model = TrainedAdapter(self._model, own, self._base, self.recipe)
+            own = {name.removeprefix("model."): each for name, each in weights.items()}
+            recipe, base, later = self.recipe, self._base, self.metrics[self.recipe.warmup_steps :]
+            falling = sum(line["learning_rate"] < recipe.learning_rate for line in later)
+            if not self.is_done or recipe.minutes:  # the steps that were made
+                recipe = replace(recipe, steps=self.step or 1, decay_steps=falling)
+            tokenizer = self._tokenizer
+            save: Writer
+            if base is not None:
+                sizes = (recipe.min_block_size, recipe.max_block_size)
+                of_blocks = sizes if recipe.stage == "sbd" else None
+                given: dict[str, Any] = {"base": base, "block_range": of_blocks, "state_dict": own}
+                save = write = partial(write_adapter, self._model, **given)
             else:
                 model = type(self._model)(self._model.config)
                 model.load_state_dict(own)
                 model.generation_config = self._model.generation_config
-            self.save_state(optimizers, model, self._tokenizer)
-            made, later = self.recipe, self.metrics[self.recipe.warmup_steps :]
-            falling = sum(line["learning_rate"] < made.learning_rate for line in later)
-            if not self.is_done or made.minutes:  # the steps that were made
-                made = replace(made, steps=self.step or 1, decay_steps=falling)
-            export(model, self._tokenizer, made, self.out)
+                save, write = model.save_pretrained, partial(write_model, model, tokenizer, recipe)
+            self.save_state(optimizers, save, tokenizer.save_pretrained)
+            export(self.out, write, tokenizer.save_pretrained, partial(write_recipe, recipe))
         self.accelerator.wait_for_everyone()
 
     def _mean(self, values: list[float]) -> list[float]:

@@ -13,13 +13,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from sbd_core.errors import ArgumentError
-from sbd_core.files import recover, replaced_folder, weights_sha256
+from sbd_core.files import recover, weights_sha256
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.block_adapter import (
     BlockAdapterInfo,
@@ -31,7 +32,7 @@ from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
-from sbd_core.training.checkpoint import keep_others
+from sbd_core.training.checkpoint import export
 from sbd_core.training.data import (
     NO_LIMITS,
     ModelLimits,
@@ -326,10 +327,9 @@ class AdapterRun(Loop):
                 *(self._totals(line) | line["measured"] for line in measured),
             ],
         }
-        with replaced_folder(self.out) as folder, self._averaged():
-            keep_others(self.out, folder)
-            info = replace(self._info, trained=trained)
-            write_block_adapter(replace(self.base.adapter, info=info), folder)
+        info = replace(self._info, trained=trained)
+        with self._averaged():
+            export(self.out, partial(write_block_adapter, replace(self.base.adapter, info=info)))
 
     def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
         """Return {name: sum} for steps, masked tokens and minutes: `init` adapter plus `line`."""
