@@ -73,8 +73,9 @@ class Held:
     etag: str
 
     @classmethod
-    def of(cls, content: bytes, name: str) -> "Held":
+    def of(cls, text: str | bytes, name: str) -> "Held":
         """Hold the content of a file of this name."""
+        content = text.encode() if isinstance(text, str) else text
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         kind = "text/javascript" if name.endswith((".js", ".mjs")) else kind
         is_text = kind.startswith("text/") or kind == "application/json"
@@ -105,12 +106,14 @@ class PageServer(Server):
             super().__call__, self, file=self.file, answers=answers, root_path=root_path, **doors
         )
         self._files = page_files()
-        self._made: dict[str, Callable[[], str]] = {
+        small = {n: file for n, file in self._files.items() if file.stat().st_size <= MAX_HELD}
+        self._made: dict[str, Callable[[], str | bytes]] = {
+            **{name: file.read_bytes for name, file in small.items()},
             "index.html": self._index,
             CARD_PATH: card_html,
             **{f"gallery/{item.name}.json": partial(gallery_json, item.name) for item in gallery()},
         }
-        self.held = cache(self._held)
+        self.held = cache(lambda name: Held.of(self._made[name](), name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request through the doors."""
@@ -123,15 +126,11 @@ class PageServer(Server):
         if name.startswith(EXPORTS) and (found := exported_file(name)) is not None:
             headers = {"Cache-Control": "public, max-age=31536000, immutable"}
             return FileResponse(found, headers=headers)
-        if name in self._made or (name in self._files and _is_small(self._files[name])):
+        if name in self._made:
             return self.held(name).answer(scope)
         if name in self._files:
             return FileResponse(self._files[name], headers={"Cache-Control": "no-cache"})
         return None
-
-    def _held(self, name: str) -> Held:
-        made = self._made.get(name)
-        return Held.of(self._files[name].read_bytes() if made is None else made().encode(), name)
 
     def _entries(self, sent: Any) -> Any:
         """The entries of all models; the one that a visitor has chosen begins to load."""
@@ -164,10 +163,6 @@ class PageServer(Server):
                 raise SetBlockDecodingError(NOBODY)
             time.sleep(SECONDS_BETWEEN_READER_LOOKS)
         return Client(request.client.host if request.client else "", is_read)
-
-
-def _is_small(file: Path) -> bool:
-    return file.stat().st_size <= MAX_HELD
 
 
 def _lines_of_trace(sent: Any) -> dict[str, str]:
