@@ -15,7 +15,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import Parameter, Signature, signature
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
