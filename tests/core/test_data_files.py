@@ -21,34 +21,6 @@ SHAREGPT = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
 CALL = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
 
-# datasets 5.2.0: Dataset.from_list(...).to_json("a.json", lines=False, indent=2)
-DATASETS_ARRAY = """[
-  {
-    "conversations":[
-      {
-        "from":"system",
-        "value":"Be brief."
-      },
-      {
-        "from":"human",
-        "value":"2 + 2?"
-      },
-      {
-        "from":"gpt",
-        "value":"4"
-      },
-      {
-        "from":"human",
-        "value":"And 3?"
-      },
-      {
-        "from":"gpt",
-        "value":"5"
-      }
-    ]
-  }
-]
-"""
 # datasets 5.2.0: Dataset.from_list(...).to_json("a.jsonl"), which writes a null for what a record
 # has none of.
 DATASETS_LINES = (
@@ -120,11 +92,6 @@ def test_system_and_history_are_part_of_what_is_answered(tmp_path) -> None:
 
 
 def test_what_datasets_writes_is_read(tmp_path) -> None:
-    found, notes = read(tmp_path / "a.json", DATASETS_ARRAY)
-    assert [answer for _, answer in found] == ["4", "5"]
-    assert found[1][0][0] == ("system", "Be brief.")
-    assert len(found[1][0]) == 4
-    assert notes == []
     found, [note] = read(tmp_path / "a.jsonl", DATASETS_LINES)
     assert found == [*HELLO, ((("user", "2 + 2"),), "4")]
     assert "left out 2 that call tools" in note

@@ -195,19 +195,13 @@ def test_an_adapter_of_another_base_is_refused_in_one_sentence(folders, tmp_path
     shifted = load_file(other / "model.safetensors")
     shifted["model.norm.weight"] += 1
     save_file(shifted, other / "model.safetensors", {"format": "pt"})
-    short = AutoModelForCausalLM.from_pretrained(other)
-    short.model.layers, short.config.num_hidden_layers = short.model.layers[:1], 1
-    short.config.layer_types = short.config.layer_types[:1]
-    short.save_pretrained(tmp_path / "short")
-    tiny_tokenizer().save_pretrained(tmp_path / "short")
     gpt2 = save_tiny(tmp_path / "gpt2", "gpt2", tiny_tokenizer())
-    for base in (other, tmp_path / "short", gpt2):
+    for base in (other, gpt2):
         with pytest.raises(ModelError, match=r"another base|NoMatchingPeftModule"):
             sbd_core.load(of(base), device="cpu")
     (adapter / "sbd_adapter.json").unlink()  # as one of another tool
-    for base in (tmp_path / "short", gpt2):
-        with pytest.raises(ModelError, match=r"another base|NoMatchingPeftModule"):
-            sbd_core.load(of(base), device="cpu")
+    with pytest.raises(ModelError, match=r"another base|NoMatchingPeftModule"):
+        sbd_core.load(of(gpt2), device="cpu")
     capsys.readouterr()
     assert main([*words[:-1], str(of("./gone"))]) == 2
     printed = capsys.readouterr().err
