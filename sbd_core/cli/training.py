@@ -203,7 +203,6 @@ def _require_minutes(minutes: float) -> None:
 def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
-    from sbd_core.training.data import ModelLimits
     from sbd_core.training.train_adapter import AdapterRun, read_base, read_texts
 
     recipe = read_recipe("sbd", Path("adapter"), _adapter_changes(arguments))
@@ -217,14 +216,7 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
             name=arguments.base_name,
             device=arguments.device,
         )
-        limits = ModelLimits.of(base.model)
-        training, held_out, notes = read_texts(
-            arguments.data,
-            base.tokenizer,
-            base.name,
-            max_tokens=min(recipe.row_tokens, limits.max_tokens or recipe.row_tokens),
-            limits=ModelLimits(limits.num_embeddings),  # what is longer is cut
-        )
+        training, held_out, notes = read_texts(arguments.data, base, recipe.row_tokens)
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)

@@ -34,7 +34,6 @@ from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
 from sbd_core.training.checkpoint import export
 from sbd_core.training.data import (
-    NO_LIMITS,
     ModelLimits,
     Pair,
     Skipped,
@@ -52,21 +51,32 @@ HELD_OUT_SHARE = 50
 """One request in this many is held out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A frozen base model with its tokenizer.
+
+    info: facts that a new, untrained adapter of this base model starts with.
+    """
+
+    model: Any
+    tokenizer: Any
+    name: str
+    info: BlockAdapterInfo
+
+
 def read_texts(
-    files: Sequence[Path],
-    tokenizer: Any,
-    name: str,
-    *,
-    max_tokens: int,
-    limits: ModelLimits = NO_LIMITS,
+    files: Sequence[Path], base: Base, max_tokens: int
 ) -> tuple[list[Pair], list[Pair], list[str]]:
     """Read prompts with answers; return training pairs, held-out pairs, and notes on skipped texts.
 
     is_held_out() picks the held-out prompts; if it picks none, the first example is held out. An
-    answer ends in its end token unless the answer is unfinished in the file or cut at `max_tokens`.
-    max_tokens: number of tokens after which a prompt with its answer is cut.
+    answer ends in its end token unless the answer is unfinished in the file or cut.
+    max_tokens: tokens after which a prompt with its answer is cut; the model's reach cuts it, too.
     Raises ArgumentError for unreadable files and if there is nothing to train on or to hold out.
     """
+    reach = ModelLimits.of(base.model)
+    limits = ModelLimits(reach.num_embeddings)  # what is longer is cut
+    max_tokens = min(max_tokens, reach.max_tokens or max_tokens)
     training: list[Pair] = []
     held_out: list[Pair] = []
     notes: list[str] = []
@@ -77,7 +87,7 @@ def read_texts(
             if not text.messages:
                 skipped.add("are no answer to a prompt", text.where)
                 continue
-            pair = encoded_text(tokenizer, text, name, skipped, limits)
+            pair = encoded_text(base.tokenizer, text, base.name, skipped, limits)
             if not pair:
                 continue
             prompt, answer = pair
@@ -100,19 +110,6 @@ def is_held_out(prompt: str) -> bool:
     """Whether a prompt is held out; a hash of its words decides, whatever file has the prompt."""
     digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
     return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A frozen base model with its tokenizer.
-
-    info: facts that a new, untrained adapter of this base model starts with.
-    """
-
-    model: Any
-    tokenizer: Any
-    name: str
-    info: BlockAdapterInfo
 
 
 def read_base(

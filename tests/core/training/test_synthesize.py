@@ -8,9 +8,13 @@ import pytest
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.decoding.repetition import is_loop
 from sbd_core.training.synthesize import SynthesisConfig, synthesize
-from sbd_core.training.train_adapter import is_held_out, read_texts
+from sbd_core.training.train_adapter import Base, is_held_out, read_texts
 
 REQUESTS = ["What is 12 + 30?", "Name a fruit and a colour.", "Count from 1 to 5."]
+
+
+def base_of(model) -> Base:
+    return Base(model.model, model.tokenizer, model.name, None)
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
@@ -27,7 +31,7 @@ def test_answers_are_those_of_next_token_prediction(nano, tmp_path, penalty) -> 
         assert rows[request]["finished"] == (trace.finish == "end_of_sequence")
     assert told == [0, 2, 3]
     assert synthesize(nano, out, config, REQUESTS) == 3
-    training, held_out, _ = read_texts([out], nano.tokenizer, "nano", max_tokens=99)
+    training, held_out, _ = read_texts([out], base_of(nano), 99)
     assert len(training) + len(held_out) == len(REQUESTS)
 
 
@@ -53,7 +57,7 @@ def test_examples_are_held_out_by_their_words_and_of_few_the_first(nano, tmp_pat
     def split(requests: list[str]) -> list[list[str]]:
         rows = [{"prompt": request, "answer": "It is so."} for request in requests]
         file.write_text("\n".join(map(json.dumps, rows)))
-        *parts, _ = read_texts([file], nano.tokenizer, "nano", max_tokens=99)
+        *parts, _ = read_texts([file], base_of(nano), 99)
         return [[nano.tokenizer.decode(prompt) for prompt, _ in part] for part in parts]
 
     many = [f"What is {number}?" for number in range(200)]
