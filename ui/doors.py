@@ -326,7 +326,10 @@ class Doors:
                 body = _checked_ids(body, "session_hash", "event_id")
             else:
                 body = self._checked_event(path, body, len(held))
-            handed_on = {**scope, "headers": _as_json(scope)}
+            about_body = (b"content-type", b"content-length", b"content-encoding")
+            headers = [pair for pair in scope["headers"] if pair[0] not in about_body]
+            headers.append((b"content-type", b"application/json"))
+            handed_on = {**scope, "headers": headers}
             replayed = _replayed(json.dumps(body).encode(), receive)
             try:
                 if path in SMALL_POSTS:
@@ -398,7 +401,9 @@ class Doors:
     async def _stream(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a visitor read the messages of a session or an event, or send signs of life."""
         found = STREAM.fullmatch(scope["path"])
-        kind, session = found.groups() if found else ("", _session_of(scope["query_string"]))
+        # No id where a query names no session, or several.
+        named = parse_qs(scope["query_string"].decode("latin1")).get("session_hash", [])
+        kind, session = found.groups() if found else ("", ",".join(named))
         is_event = kind != "heartbeat"
         messages = self._server.get_blocks()._queue.pending_messages_per_session
         if not ID.fullmatch(session) or (is_event and session not in messages):
@@ -499,10 +504,6 @@ def _if_large(num_bytes: int) -> int:
     return num_bytes if num_bytes > SMALL_BODY else 0
 
 
-def _session_of(query: bytes) -> str:
-    return ",".join(parse_qs(query.decode("latin1")).get("session_hash", []))
-
-
 def _parsed(body: bytes) -> Any:
     try:
         found = json.loads(body)
@@ -538,12 +539,6 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sender
-
-
-def _as_json(scope: Scope) -> list[tuple[bytes, bytes]]:
-    about_body = (b"content-type", b"content-length", b"content-encoding")
-    kept = [(name, value) for name, value in scope["headers"] if name not in about_body]
-    return [*kept, (b"content-type", b"application/json")]
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -45,14 +45,14 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
         "tokens": str(ntp.num_tokens),
         "ntp_passes": str(ntp.num_forwards),
         "sbd_passes": str(main.num_forwards),
-        "passes_ratio": times(ntp.num_forwards / main.num_forwards),
+        "passes_ratio": f"{ntp.num_forwards / main.num_forwards:.2f}",
         "block": str(block),
         "idle_percent": percent(1 - computing / loading),
         "coin_nats": f"{log(2):.2f}",
         "big_chip": chip_name(chip),
         "here": recorded.choices.processor,
-        "here_ratio": times(ntp.seconds / main.seconds),
-        "first_rate": times(first_ntp.num_forwards / first.num_forwards),
+        "here_ratio": f"{ntp.seconds / main.seconds:.2f}",
+        "first_rate": f"{first_ntp.num_forwards / first.num_forwards:.2f}",
         "first_ratio": f"{first_ntp.seconds / first.seconds:.1f}",
         "candidates": " or ".join(order.candidates),
         "settled_by": " and ".join(
@@ -95,11 +95,6 @@ def measured_facts(block: int, gamma: float) -> dict[str, str]:
 def percent(part: float) -> str:
     """Format a share in percent, such as "82.7 %"."""
     return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
-
-
-def times(ratio: float) -> str:
-    """Format a ratio with two decimals, such as "7.05"."""
-    return f"{ratio:.2f}"
 
 
 def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
