@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from typing import Any
 
 if __name__ == "__main__" or os.path.basename(sys.argv[0]) == "sbd":
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # while the rest is imported
@@ -17,19 +18,19 @@ from sbd_core.cli.output import interruptible, with_output
 from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory, require_extra
 
 COMMANDS: dict[str, Command] = {
-    "generate": generate.GENERATE,
-    "fetch": model_folders.FETCH,
-    "prepare": model_folders.PREPARE,
-    "synthesize": training.SYNTHESIZE,
-    "train": training.TRAIN,
-    "train-adapter": training.TRAIN_ADAPTER,
-    "merge": model_folders.MERGE,
-    "export": model_folders.EXPORT,
-    "evaluate": measure.EVALUATE,
-    "lm-eval": measure.LM_EVAL,
-    "bench": measure.BENCH,
-    "roofline": measure.ROOFLINE,
-    "serve": serve.SERVE,
+    "generate": generate.generate,
+    "fetch": model_folders.fetch,
+    "prepare": model_folders.prepare,
+    "synthesize": training.synthesize,
+    "train": training.train,
+    "train-adapter": training.train_adapter,
+    "merge": model_folders.merge,
+    "export": model_folders.export,
+    "evaluate": measure.evaluate,
+    "lm-eval": measure.lm_eval,
+    "bench": measure.bench,
+    "roofline": measure.roofline,
+    "serve": serve.serve,
 }
 JSON_HELP = "one JSON object as the last line"
 
@@ -58,10 +59,11 @@ def _run(words: list[str] | None) -> int:
     parser = argparse.ArgumentParser(prog=name, description="Set Block Decoding")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        options = {"formatter_class": _HelpFormatter, **command.parser_options}
+        own = {"prefix_chars": "\0", "add_help": False} if command.takes_all_words else {}
+        options: dict[str, Any] = {"formatter_class": _HelpFormatter, **own}
         flags = commands.add_parser(name, help=command.help, **options)
         command.add_flags(flags)
-        if not command.has_own_json:
+        if not (command.has_own_json or command.takes_all_words):
             flags.add_argument("--json", action="store_true", help=JSON_HELP)
     arguments = parser.parse_args(words)
     try:

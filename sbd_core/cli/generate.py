@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sbd_core.models.protocol import SetBlockModel
 
 
-def _flags(parser: argparse.ArgumentParser) -> None:
+def _generate_flags(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("prompt", metavar="PROMPT", nargs="?", help="or - for standard input")
     which.add_argument(
@@ -47,7 +48,9 @@ def _flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace as JSON")
 
 
-def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
+@partial(Command, add_flags=_generate_flags)
+def generate(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Decode one prompt, or a file of prompts."""
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
@@ -166,6 +169,3 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
         file=sys.stderr,
     )
     return None
-
-
-GENERATE = Command("decode one prompt, or a file of prompts", _flags, _run)

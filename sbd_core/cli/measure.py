@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -65,7 +66,9 @@ def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
     decoding_flags.add_arguments(parser)
 
 
-def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
+@partial(Command, add_flags=_evaluate_flags, extra="eval")
+def evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Measure accuracy and forward passes on held-out examples."""
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     if arguments.out is not None:
         require_writable("out", arguments.out)
@@ -152,19 +155,13 @@ def _examples(
     return data, as_text(data["rows"])
 
 
-EVALUATE = Command(
-    "measure accuracy and forward passes on held-out examples",
-    _evaluate_flags,
-    _evaluate,
-    extra="eval",
-)
-
-
 def _lm_eval_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORDS", help="lm-eval's arguments")
 
 
-def _lm_eval(arguments: argparse.Namespace) -> None:
+@partial(Command, add_flags=_lm_eval_flags, extra="lm-eval", takes_all_words=True)
+def lm_eval(arguments: argparse.Namespace) -> None:
+    """Run lm-eval with this model; all that follows is passed to lm-eval."""
     import langdetect
     from lm_eval.__main__ import cli_evaluate
 
@@ -191,17 +188,6 @@ def with_defaults(words: list[str]) -> list[str]:
     return [*words, *more, *([] if names & {"--model", "-M"} else ["--model", "sbd"])]
 
 
-LM_EVAL = Command(
-    "run lm-eval with this model; all that follows is passed to lm-eval",
-    _lm_eval_flags,
-    _lm_eval,
-    extra="lm-eval",
-    has_own_json=True,
-    # Words that begin with a dash are lm-eval's too, --help among them.
-    parser_options={"prefix_chars": "\0", "add_help": False},
-)
-
-
 def _bench_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     decoding_flags.add_loading(parser)
@@ -211,7 +197,9 @@ def _bench_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
 
 
-def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_bench_flags, extra="eval")
+def bench(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure wall-clock and forward passes against transformers generate()."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
     from sbd_core.benchmark import as_text, bench
@@ -220,14 +208,6 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     names = ("limit", "max_new_tokens", "seed")
     result = bench(model, **{name: getattr(arguments, name) for name in names})
     return _written(arguments, result, as_text(result))
-
-
-BENCH = Command(
-    "measure wall-clock and forward passes against transformers generate()",
-    _bench_flags,
-    _bench,
-    extra="eval",
-)
 
 
 def _roofline_flags(parser: argparse.ArgumentParser) -> None:
@@ -239,7 +219,9 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="model whose shape counts (Llama-3.1-8B)")
 
 
-def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_roofline_flags)
+def roofline(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Cost of a forward pass over a block: the paper's Sec. 4, as published and corrected."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's
@@ -263,10 +245,3 @@ def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
         result[mode] = {"slowdown": round(cost, 6), "speedup": round(faster, 6)}
         print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x")
     return result
-
-
-ROOFLINE = Command(
-    "cost of a forward pass over a block: the paper's Sec. 4, as published and corrected",
-    _roofline_flags,
-    _roofline,
-)

@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,11 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--remove", action="store_true", help="delete it from the cache instead")
 
 
-def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
+@partial(Command, add_flags=_fetch_flags, extra="fetch")
+def fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Download the base of the bundled real model once and export the bundled models for browsers;
+    generate and the page then need no network.
+    """
     from sbd_core.models.bases import SMOLLM2, fetch, find_base, known_base, remove
     from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
     from sbd_core.models.web_folder import keep_export
@@ -39,15 +44,6 @@ def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
     return {"base": source.name, "folder": str(folder)}
 
 
-FETCH = Command(
-    "download the base of the bundled real model once and export the bundled models for "
-    "browsers; generate and the page then need no network",
-    _fetch_flags,
-    _fetch,
-    extra="fetch",
-)
-
-
 def _prepare_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="model folder, hub id or known base")
     parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
@@ -65,7 +61,9 @@ def _prepare_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_prepare_flags)
+def prepare(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Give a causal language model a mask token, ready for train --stage sbd."""
     from sbd_core.hf.conversions import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
@@ -76,32 +74,19 @@ def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
     return asdict(done)
 
 
-PREPARE = Command(
-    "give a causal language model a mask token, ready for train --stage sbd",
-    _prepare_flags,
-    _prepare,
-)
-
-
 def _merge_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("adapter", metavar="ADAPTER", type=Path, help="folder of the adapter")
     parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
 
 
-def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_merge_flags, extra="lora")
+def merge(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Write an adapter and its base as a model folder that needs no peft."""
     from sbd_core.hf.conversions import merge
 
     done = merge(arguments.adapter, arguments.out)
     print(done)
     return asdict(done)
-
-
-MERGE = Command(
-    "write an adapter and its base as a model folder that needs no peft",
-    _merge_flags,
-    _merge,
-    extra="lora",
-)
 
 
 PLACES = {
@@ -125,7 +110,9 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
             flags.add_argument("--dtype", choices=("float32", "int8"), help=words)
 
 
-def _export(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_export_flags, has_own_json=True)
+def export(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Write a model for the Hugging Face Hub or for browsers."""
     from sbd_core.hf.hub import export_hub
     from sbd_core.models.web_export import export_web
 
@@ -136,11 +123,3 @@ def _export(arguments: argparse.Namespace) -> dict[str, Any]:
         done = export_hub(arguments.model, arguments.out, has_web=arguments.web)
     print(done)
     return asdict(done)
-
-
-EXPORT = Command(
-    "write a model for the Hugging Face Hub or for browsers",
-    _export_flags,
-    _export,
-    has_own_json=True,
-)

@@ -1,6 +1,7 @@
 """The command `serve`: vLLM's OpenAI server, decoding by blocks."""
 
 import argparse
+from functools import partial
 from typing import Any
 
 from sbd_core.cli import Command
@@ -28,7 +29,9 @@ def _own_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
+@partial(Command, add_flags=_serve_flags, extra="vllm", takes_all_words=True)
+def serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Serve a model to many users by vLLM; flags that follow FOLDER are also vLLM's."""
     from sbd_core.vllm.serving import serve
 
     own, flags = _own_parser().parse_known_args(arguments.words)
@@ -53,14 +56,3 @@ def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
         block_size=block_size,
     )
     return None
-
-
-SERVE = Command(
-    "serve a model to many users by vLLM; flags that follow FOLDER are also vLLM's",
-    _serve_flags,
-    _serve,
-    extra="vllm",
-    has_own_json=True,
-    # Words that begin with a dash are parsed by this module and by vLLM.
-    parser_options={"prefix_chars": "\0", "add_help": False},
-)

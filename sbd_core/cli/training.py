@@ -3,6 +3,7 @@
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,9 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     add_flags(parser.add_argument_group("machine"), settings_of(RunSettings))
 
 
-def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
+@partial(Command, add_flags=_train_flags, extra="train")
+def train(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline."""
     changes = _changes(arguments)
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
@@ -132,14 +135,6 @@ def _tasks(text: str) -> dict[str, float]:
     return weights
 
 
-TRAIN = Command(
-    "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline",
-    _train_flags,
-    _train,
-    extra="train",
-)
-
-
 def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", required=True, help="folder, hub id or known base")
     parser.add_argument("--base-name", help="name of the base in the adapter (--base itself)")
@@ -200,7 +195,9 @@ def _require_minutes(minutes: float) -> None:
         raise ArgumentError("minutes", "must be above 0", minutes)
 
 
-def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_train_adapter_flags, extra="train")
+def train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Train an adapter that only the rows of a block read; the base model stays as it is."""
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.train_adapter import AdapterRun, read_base, read_texts
@@ -235,14 +232,6 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"out": str(arguments.out), **{name: trainer.metrics[-1][name] for name in names}}
 
 
-TRAIN_ADAPTER = Command(
-    "train an adapter that only the rows of a block read; the base model stays as it is",
-    _train_adapter_flags,
-    _train_adapter,
-    extra="train",
-)
-
-
 def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="folder, hub id or known base")
     parser.add_argument(
@@ -259,7 +248,9 @@ def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
 
 
-def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
+@partial(Command, add_flags=_synthesize_flags, extra="train")
+def synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Let a chat model write its own training text: requests it makes up, and its answers."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
@@ -281,11 +272,3 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
             model, arguments.out, config, prompts, lambda count: bar.update(count - bar.n)
         )
     return {"file": str(arguments.out), "num_examples": count}
-
-
-SYNTHESIZE = Command(
-    "let a chat model write its own training text: requests it makes up, and its answers",
-    _synthesize_flags,
-    _synthesize,
-    extra="train",
-)
