@@ -14,7 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from sbd_core.models.protocol import ForwardRequest
 from sbd_core.models.runtime import choose_threads
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
-from ui.examples import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording, recorded
+from ui.examples import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, recorded
 
 NANO = DEFAULT_CHECKPOINT.name
 SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)
@@ -245,16 +245,16 @@ def index() -> str:
     rows = []
     for card in CARDS:
         main, ntp = recorded_lanes(card)
-        entry = Recording(
-            name=card.name,
-            group=card.group,
-            title=card.title or " ".join(card.prompt.split()),
-            sentence=card.sentence.format_map(facts(main, ntp)),
-            passes=main.token_passes,
-            task=card.task,
-            case=card.case,
-        )
-        rows.append(json.dumps(asdict(entry), ensure_ascii=False))
+        entry = {
+            "name": card.name,
+            "group": card.group,
+            "title": card.title or " ".join(card.prompt.split()),
+            "sentence": card.sentence.format_map(facts(main, ntp)),
+            "passes": main.token_passes,
+            "task": card.task,
+            "case": card.case,
+        }
+        rows.append(json.dumps(entry, ensure_ascii=False))
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,28 +22,20 @@ PRESETS = "presets.json"
 """File in assets/ with the presets of the bundled model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A kind of prompt, such as "Sudoku", with the prompts of this kind that the page offers.
-
-    task: key in `sbd_core.tasks.TASKS` of the task that checks the answers; "" if none does.
-    cases: Example.case for each prompt, in order; prompts beyond the last case cannot be checked.
-    """
-
-    label: str
-    prompts: tuple[str, ...]
-    task: str = ""
-    cases: tuple[str, ...] = ()
+def parsed(path: Path) -> Any:
+    """Read JSON, each object in it as one with its fields as attributes."""
+    text = path.read_text(encoding="utf-8")
+    return json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
 
 
 @cache
-def presets(name: str = PRESETS) -> tuple[Preset, ...]:
-    """Read all presets from a file in assets/, in the order of the page."""
-    rows = json.loads((ASSETS / name).read_text(encoding="utf-8"))
-    return tuple(
-        Preset(row["label"], tuple(row["prompts"]), row["family"], tuple(row.get("cases", ())))
-        for row in rows
-    )
+def presets(name: str = PRESETS) -> Sequence[Any]:
+    """Read all presets from a file in assets/, kinds of prompts in the order of the page.
+
+    Each has a `label`, such as "Sudoku", its `prompts` and the `family`, the name of the task that
+    checks the answers; those of the bundled model have `cases`, Example.case of each prompt.
+    """
+    return tuple(parsed(ASSETS / name))
 
 
 TRACES = ASSETS / "traces"
@@ -56,23 +49,6 @@ HOME_RUN = "code-1"
 """Gallery run with which the page opens."""
 OPENINGS = {REAL_MODEL: "gallery/real-2"}
 """Path of the run with which a model opens; any other model opens with nano's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """A recorded run of the gallery, with the texts that the page shows beside it.
-
-    passes: for each token of the main lane, the index of the forward pass that wrote the token.
-    task, case: the prompt's task and Example.case; "" if a preset gives them or there are none.
-    """
-
-    name: str
-    group: str
-    title: str
-    sentence: str
-    passes: tuple[int, ...] = ()
-    task: str = ""
-    case: str = ""
 
 
 def recorded(name: str) -> list[Trace]:
@@ -108,14 +84,18 @@ def compared_traces(model: str = "") -> dict[str, Trace]:
 
 
 @cache
-def gallery() -> tuple[Recording, ...]:
-    """Read the gallery's entries in the order of the page."""
-    rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
-    return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
+def gallery() -> Sequence[Any]:
+    """Read the gallery's entries in the order of the page.
+
+    Each has its `name`, that of its file, `group`, `title` and `sentence`, and the `passes`: for
+    each token of the main lane, the index of the forward pass that wrote it. `task` and `case` are
+    the prompt's task and Example.case; "" if a preset gives them or there are none.
+    """
+    return tuple(parsed(GALLERY_INDEX))
 
 
 def gallery_traces(name: str) -> dict[str, Trace]:
-    """Read a run of the gallery as {lane: trace}. name: see Recording."""
+    """Read a run of the gallery as {lane: trace}."""
     return by_strategy(recorded(f"gallery/{name}"))
 
 
@@ -154,8 +134,7 @@ class LearnRuns:
 @cache
 def learn_runs() -> LearnRuns:
     """Read the runs of the Learn view."""
-    text = LEARN_INDEX.read_text(encoding="utf-8")
-    choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
+    choices = parsed(LEARN_INDEX)
     runs = {"first": gallery_traces(HOME_RUN)}
     for name in ("text", "guess", "sudoku", "stale", "untrained"):
         runs[name] = by_strategy(recorded(f"learn/{name}"))
@@ -172,9 +151,9 @@ def learn_runs() -> LearnRuns:
 def checked_examples() -> tuple[Example, ...]:
     """All examples whose answers can be checked, from presets, gallery and Learn view."""
     of_presets = [
-        Example(preset.task, prompt, "", case)
+        Example(preset.family, prompt, "", case)
         for preset in presets()
-        for prompt, case in zip(preset.prompts, preset.cases, strict=False)
+        for prompt, case in zip(preset.prompts, preset.cases, strict=True)
     ]
     of_gallery = [
         Example(item.task, recorded(f"gallery/{item.name}")[0].prompt, "", item.case)
