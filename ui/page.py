@@ -144,7 +144,7 @@ def model_entry(
         "name": name,
         "isChat": name != BUNDLED_MODEL,
         "presets": presets_of(presets_file),
-        "promise": promise(name),
+        "promise": PROMISES.get(name, "Start from an example, or write any other prompt."),
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
         "gammas": list(GAMMAS),
         "blockRange": list(block_range),
@@ -223,13 +223,11 @@ def presets_of(file: str) -> list[dict[str, Any]]:
     return rows
 
 
-def promise(model_name: str) -> str:
-    """One line that says what to expect of a model's answers."""
-    if model_name == BUNDLED_MODEL:
-        return "Other prompts work too, but this tiny model answers most of them with nonsense."
-    if model_name == REAL_MODEL:
-        return "It takes any prompt in English. It is small and may be wrong."
-    return "Start from an example, or write any other prompt."
+PROMISES = {
+    BUNDLED_MODEL: "Other prompts work too, but this tiny model answers most of them with nonsense.",
+    REAL_MODEL: "It takes any prompt in English. It is small and may be wrong.",
+}
+"""A line that says what to expect of a model's answers."""
 
 
 def title_of(lazy: LazyModel) -> str:

@@ -22,7 +22,7 @@ from sbd_core.tasks.base import (
     read_phrasings,
     split_of,
 )
-from sbd_core.tasks.sandbox import Trial, passes
+from sbd_core.tasks.sandbox import passes
 
 NAME = "code"
 NUM_CASES, MAX_CASE_TRIES = 5, 40
@@ -97,7 +97,7 @@ def check(example: Example, text: str) -> bool:
     Never raises because of the text. Raises SandboxError if the sandbox does not work here.
     """
     inputs, expected, *name = ast.literal_eval(example.case)
-    return passes(Trial(text, tuple(inputs), tuple(expected), *name))
+    return passes(text, inputs, expected, *name)
 
 
 def _classic(random: Random, wording: Wording) -> Example | None:

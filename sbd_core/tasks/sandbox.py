@@ -17,7 +17,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 
 from sbd_core.errors import SandboxError
@@ -77,39 +77,32 @@ main()
 PYTHON = [sys.executable, "-I", "-S", "-B", "-c"]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A candidate, which is code that defines a function, and the calls to test it with.
+KNOWN_GOOD = ("def known(n):\n    return [n + 1]", (1, 2), ([2], [3]), "known")
+
+
+def passes(
+    source: str,
+    inputs: Sequence[object],
+    expected: Sequence[object],
+    name: str | None = None,
+) -> bool:
+    """Whether a candidate, which is code that defines a function, keeps the five rules.
 
     inputs: the argument of each call, or a tuple if a call has several arguments.
     expected: the right result of each call, made of int, float, bool, str, None, lists and
         dictionaries. Types count, the order of a dictionary does not.
     name: name of the function; None takes `solve` if it exists, else the last function.
-    """
-
-    source: str
-    inputs: tuple[object, ...]
-    expected: tuple[object, ...]
-    name: str | None = None
-
-
-KNOWN_GOOD = Trial("def known(n):\n    return [n + 1]", (1, 2), ([2], [3]), "known")
-
-
-def passes(trial: Trial) -> bool:
-    """Whether the candidate keeps the five rules.
-
     Never raises because of the candidate. Raises SandboxError if the sandbox does not work here.
     Takes at most TIME_LIMIT_SECONDS.
     """
     require_sandbox()
-    return len(trial.source) <= MAX_SOURCE_CHARACTERS and _passes(trial)[0]
+    return len(source) <= MAX_SOURCE_CHARACTERS and _passes(source, inputs, expected, name)[0]
 
 
 @cache
 def require_sandbox() -> None:
     """Raise SandboxError unless a candidate known to be right passes. Success is cached."""
-    is_right, said = _passes(KNOWN_GOOD)
+    is_right, said = _passes(*KNOWN_GOOD)
     if not is_right:
         raise SandboxError(
             "code answers cannot be scored on this machine: a function known to be right failed "
@@ -128,11 +121,13 @@ def canonical(value: object) -> str:
     return ascii(value)
 
 
-def _passes(trial: Trial) -> tuple[bool, str]:
+def _passes(
+    source: str, inputs: Sequence[object], expected: Sequence[object], name: str | None
+) -> tuple[bool, str]:
     """Whether a candidate passes, and the last line that its process wrote about a failure."""
     token = secrets.token_hex(8)
     limits = CPU_LIMIT_SECONDS, MEMORY_LIMIT_BYTES
-    request = ascii((token, trial.source, trial.name, trial.inputs, *limits)).encode()
+    request = ascii((token, source, name, tuple(inputs), *limits)).encode()
     try:
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
@@ -151,7 +146,7 @@ def _passes(trial: Trial) -> tuple[bool, str]:
             f"code answers cannot be scored: no process or folder for the sandbox ({error}); "
             "free memory, processes or disk and run again"
         ) from error
-    expected = token + "\n".join(map(canonical, trial.expected))
+    right = token + "\n".join(map(canonical, expected))
     said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
-    is_right = done.returncode == 0 and done.stdout == expected.encode()
+    is_right = done.returncode == 0 and done.stdout == right.encode()
     return is_right, said[:200] or "no reason given"

@@ -78,16 +78,8 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
         drawn = islice(mixed(recipe.seed, recipe.tasks, sources), recipe.tokenizer_examples)
         texts = (f"{example.prompt}\n{example.answer}" for example in drawn)
         tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
-    config = new_config(recipe, len(tokenizer))
-    config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
-    torch.manual_seed(recipe.seed)
-    return LlamaForCausalLM(config), tokenizer
-
-
-def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:
-    """Make the config of a new model of the recipe's shape."""
-    return LlamaConfig(
-        vocab_size=vocabulary_size,
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
         hidden_size=recipe.hidden_size,
         num_hidden_layers=recipe.num_layers,
         num_attention_heads=recipe.num_heads,
@@ -96,4 +88,8 @@ def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:
         max_position_embeddings=recipe.max_positions,
         tie_word_embeddings=True,
         bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
     )
+    torch.manual_seed(recipe.seed)
+    return LlamaForCausalLM(config), tokenizer
