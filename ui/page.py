@@ -224,7 +224,8 @@ def presets_of(file: str) -> list[dict[str, Any]]:
 
 
 PROMISES = {
-    BUNDLED_MODEL: "Other prompts work too, but this tiny model answers most of them with nonsense.",
+    BUNDLED_MODEL: "Other prompts work too, but this tiny model answers most of them with "
+    "nonsense.",
     REAL_MODEL: "It takes any prompt in English. It is small and may be wrong.",
 }
 """A line that says what to expect of a model's answers."""
