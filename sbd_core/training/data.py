@@ -30,7 +30,6 @@ from sbd_core.errors import (
     MAX_SHOWN_PATH,
     ArgumentError,
     ModelError,
-    TrainingError,
     one_line,
     shown,
     shown_name,
@@ -246,18 +245,6 @@ def _answers(row: Row, skipped: Skipped) -> list[Text]:
     if not any(turn.role == "assistant" for turn in chat.turns[1:]) and not chat.num_cut:
         skipped.add("have no answer to another turn", row.where)
     return texts
-
-
-def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
-    """Raise TrainingError("ARGUMENT: ...") if the end token or a needed mask token is missing."""
-    if tokenizer.eos_token_id is None:
-        raise TrainingError(
-            f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"
-        )
-    if needs_mask and tokenizer.mask_token_id is None:
-        raise TrainingError(
-            f"{argument}: the tokenizer has no mask token: sbd prepare gives a model one"
-        )
 
 
 def has_own_template(tokenizer: Any) -> bool:

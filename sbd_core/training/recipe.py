@@ -38,8 +38,6 @@ class Recipe:
     batch_size: number of examples per step. row_tokens: greatest length of a packed sequence, which
     holds examples with their masked copies. A longer example is left out. A block adapter's texts
     are not packed: each is cut after row_tokens.
-    min_block_size, max_block_size: range from which each step draws its block size (stage sbd).
-    prompt_weight: weight of a prompt token in the NTP loss; with 0, only answers count.
     full_mask_ratio: probability that all of an answer, or for a block adapter all of a block, is
     masked (stage sbd); 0 in the paper.
     paper_loss_steps: number of steps at the start that use 0 as full_mask_ratio.
@@ -48,7 +46,6 @@ class Recipe:
     0 for other training. The settings after it are a block adapter's.
     rows_per_text: total length of the blocks placed in each text.
     block_sizes: sizes from which each step draws its block size.
-    first_weight, loss_decay: weights of the loss, see GatedBase.loss().
     """
 
     stage: Stage = setting()

@@ -50,7 +50,7 @@ from sbd_core.training.checkpoint import (
     write_recipe,
     write_state,
 )
-from sbd_core.training.data import ModelLimits, require_tokens
+from sbd_core.training.data import ModelLimits
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, RunSettings, learning_rate, progress
 from sbd_core.training.step import (
@@ -63,6 +63,10 @@ from sbd_core.training.step import (
 )
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+NEEDED_TOKENS = {
+    "eos": ", which ends every answer: give it one",
+    "mask": ": sbd prepare gives a model one",
+}
 WHOLE = StateDictOptions(full_state_dict=True, cpu_offload=True)
 """Saves and loads the states of all processes as one."""
 
@@ -294,7 +298,9 @@ class Run(Loop):
             source = "init" if folder == init else "state"
             loaded = read(str(folder), dtype, is_folder=True, argument=source)
             self._model, self._tokenizer = loaded
-        require_tokens(self._tokenizer, "init", needs_mask=True)
+        for name, hint in NEEDED_TOKENS.items():
+            if getattr(self._tokenizer, f"{name}_token_id") is None:
+                raise TrainingError(f"init: the tokenizer has no {name} token{hint}")
         check_output_layer(self._model)
         if not recipe.lora_rank or init is None:
             return
