@@ -71,9 +71,8 @@ def test_the_splits_are_the_same_in_every_version() -> None:
     ],
 )
 def test_a_bad_argument_is_named_at_the_call(argument, call) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
-    assert caught.value.argument == argument
 
 
 @pytest.mark.parametrize("name", TASKS)

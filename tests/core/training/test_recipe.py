@@ -85,9 +85,8 @@ def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, te
     ],
 )
 def test_a_bad_field_of_a_recipe_is_named(field, value) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{field}: "):
         replace(TINY, **{"tasks" if field.startswith("task") else field: value})
-    assert caught.value.argument == field
 
 
 def test_a_recipe_takes_the_papers_loss_first() -> None:

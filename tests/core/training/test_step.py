@@ -133,9 +133,8 @@ def test_the_attention_is_the_one_that_is_fast_backward() -> None:
 
 @pytest.mark.parametrize("attention", ["flash", "flex_attention"])
 def test_an_attention_that_a_cpu_cannot_train_with_is_named(tmp_path, attention) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=r"^attention: "):
         train(TINY, None, tmp_path / "model", attention=attention)
-    assert caught.value.argument == "attention"
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen3"])

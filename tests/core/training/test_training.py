@@ -245,9 +245,8 @@ def test_what_training_did_not_write_is_not_replaced(tmp_path, monkeypatch, name
     (tmp_path / "notes.txt").write_text("notes")
     monkeypatch.chdir(tmp_path)
     before = files_in(tmp_path)
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=r"^out: "):
         train(TINY, None, Path(name))
-    assert caught.value.argument == "out"
     assert files_in(tmp_path) == before
 
 
@@ -396,6 +395,5 @@ def test_a_tokenizer_without_end_or_mask_is_named(tmp_path) -> None:
     ("field", "value"), [("hidden_size", 33), ("hidden_size", 6), ("max_positions", 100)]
 )
 def test_a_shape_that_no_model_has_is_named(field, value) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{field}: "):
         new_model(replace(TINY, **{field: value}))
-    assert caught.value.argument == field
