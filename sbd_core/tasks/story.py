@@ -13,9 +13,9 @@ species, animal] per animal, and its "pronouns" has "she" or "he" for each told 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from random import Random
+from typing import Any
 
 from sbd_core.tasks.base import (
     Example,
@@ -85,39 +85,23 @@ TOKEN = re.compile(r"[A-Za-z]+|[.!?,]")
 WORD = re.compile(r"(?<![\w'])\w+")
 SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
 
-Owner = tuple[str | None, str | None, str | None]
 
-
-@dataclass(frozen=True, slots=True)
 class Facts:
-    """The requirements that a story has to meet."""
+    """The requirements that a story has to meet, from Example.case; see the top of this file."""
 
-    told: Mapping[str, Sequence[str]]
-    """{slot: its phrases in the prompt} for the told slots."""
-    owns: Sequence[Owner]
-    """(person, species, animal) that belong together, with None for a slot that is not told."""
-    pronouns: Mapping[str, str] = field(default_factory=dict)
-    """{person: "she" or "he"} for the told people whose pronoun is known."""
-
-    def to_case(self) -> str:
-        """Write the facts as the `case` of an Example."""
-        return json.dumps({**self.told, "owns": self.owns, "pronouns": self.pronouns})
-
-
-def read_case(case: str) -> Facts:
-    """Read the facts that to_case() wrote."""
-    told = json.loads(case)
-    owns = [tuple(owner) for owner in told.pop("owns", [])]
-    return Facts(told, owns, told.pop("pronouns", {}))
+    def __init__(self, case: str) -> None:
+        self.told: dict[str, list[str]] = json.loads(case)
+        self.owns: Any = self.told.pop("owns", [])
+        self.pronouns: Any = self.told.pop("pronouns", {})
 
 
 def check(example: Example, text: str) -> bool:
     """Whether `text` is a whole story that keeps to the facts of the prompt; see fault_of()."""
-    return not fault_of(read_case(example.case), text)
+    return not fault_of(example.case, text)
 
 
-def fault_of(facts: Facts, text: str) -> str:
-    """The first fault of a story, as a clause; "" if the story is consistent with the facts.
+def fault_of(case: str, text: str) -> str:
+    """The first fault of a story, as a clause; "" if the story is consistent with the case.
 
     The rules are:
     1. The story is whole, and has no sentence twice and no word twice in a row.
@@ -130,7 +114,7 @@ def fault_of(facts: Facts, text: str) -> str:
     """
     if len(text) > MAX_CHARACTERS:
         return f"it has more than {MAX_CHARACTERS} characters"
-    return next(_faults(facts, text, TOKEN.findall(text)), "")
+    return next(_faults(Facts(case), text, TOKEN.findall(text)), "")
 
 
 @cache
@@ -280,7 +264,8 @@ def generate(random: Random, split: Split) -> Example:
     story = " ".join(random.choice(beat) for beat in (DATA[opening], *plot["beats"], DATA[ending]))
     columns = [facts.get(slot, [None] * count) for slot in ("person", "species", "animal")]
     pronouns = {person: "she" if person in WOMEN else "he" for person in facts.get("person", ())}
-    case = Facts(facts, list(zip(*columns, strict=True)), pronouns).to_case()
+    owns = list(zip(*columns, strict=True))
+    case = json.dumps({**facts, "owns": owns, "pronouns": pronouns})
     return Example(
         NAME, sentences(asked.format(**slots)), sentences(story.format(**slots)), case, wording
     )

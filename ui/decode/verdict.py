@@ -14,7 +14,7 @@ from sbd_core.errors import SandboxError
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.tasks.math_task import ANSWER, FRAMES
-from sbd_core.tasks.story import fault_of, read_case
+from sbd_core.tasks.story import fault_of
 from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace
 from ui.examples import BUNDLED_MODEL, checked_example_for
@@ -125,7 +125,7 @@ def verdict_on(example: Example, text: str) -> Verdict:
         words = SUM_WORDS[kind].format(case=example.case, said=said[-1] if said else "")
         return Verdict(is_right, words)
     if example.task == "story":
-        fault = fault_of(read_case(example.case), text)
+        fault = fault_of(example.case, text)
         words = STORY_WORDS["wrong" if fault else "right"].format(fault=fault)
         return Verdict(is_right, words)
     if example.task == "sudoku":
