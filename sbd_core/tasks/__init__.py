@@ -1,6 +1,6 @@
 """Endless seeded streams of generated exercises. Knows neither model nor tokenizer.
 
-To add a task, write a module with a `Task` and add a line to `TASKS`; CONTRIBUTING.md tells the rest.
+To add a task, write a module that is a `Task` and add a line to `TASKS`; CONTRIBUTING.md tells the rest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from sbd_core.tasks import code_task, infill, json_task, math_task, story, sudok
 from sbd_core.tasks.base import SPLITS, Example, Split, Task
 
 TASKS: dict[str, Task] = {
-    "math": math_task.TASK,
-    "json": json_task.TASK,
-    "code": code_task.TASK,
-    "sudoku": sudoku.TASK,
-    "story": story.TASK,
-    "infill": infill.TASK,
+    "math": math_task,
+    "json": json_task,
+    "code": code_task,
+    "sudoku": sudoku,
+    "story": story,
+    "infill": infill,
 }
 
 

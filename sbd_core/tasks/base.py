@@ -9,11 +9,11 @@ About half of the test examples use held-out phrasings, and have the wording "un
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Split = Literal["train", "test"]
 SPLITS: tuple[Split, ...] = ("train", "test")
@@ -38,15 +38,16 @@ class Example:
     """Whether the prompt's phrasings occur in training ("seen") or are held out ("unseen")."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A kind of exercise: how to make an example and how to score any text as its answer."""
+class Task(Protocol):
+    """What a module has that is a kind of exercise: a name, a maker of examples and a checker."""
 
-    name: str
-    generate: Callable[[Random, Split], Example]
-    """Makes an example, with the given generator as the only randomness."""
-    check: Callable[[Example, str], bool]
-    """Whether the text answers the example; never raises because of the text."""
+    NAME: str
+
+    def generate(self, random: Random, split: Split) -> Example:
+        """Make an example of `split`, with the given generator as the only randomness."""
+
+    def check(self, example: Example, text: str) -> bool:
+        """Whether the text answers the example; never raises because of the text."""
 
 
 @dataclass(frozen=True, slots=True)

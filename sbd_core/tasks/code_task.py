@@ -16,7 +16,6 @@ from sbd_core.tasks.base import (
     Example,
     Phrasings,
     Split,
-    Task,
     Wording,
     draw_wording,
     read_phrasings,
@@ -215,7 +214,3 @@ def _value(random: Random, kind: str) -> object:
         word = random.choice(SHORT_WORDS)
         return random.choice((word, word + word[::-1])) if kind == "mirror" else word
     return " ".join(random.choices(SHORT_WORDS, k=random.randint(1, 4)))
-
-
-TASK = Task(NAME, generate, check)
-"""Write a Python function."""

@@ -19,7 +19,6 @@ from sbd_core.tasks.base import (
     Example,
     Phrasings,
     Split,
-    Task,
     draw_wording,
     read_phrasings,
     sentences,
@@ -121,7 +120,3 @@ def _line(random: Random, kind: str) -> str:
     ):  # fmt: skip
         slots |= dict(zip(names, random.sample(items, len(names)), strict=True))
     return sentences(pattern.format(**slots))
-
-
-TASK = Task(NAME, generate, check)
-"""Fill in the blanks of a line."""

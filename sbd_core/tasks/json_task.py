@@ -15,7 +15,6 @@ from sbd_core.tasks.base import (
     Example,
     Phrasings,
     Split,
-    Task,
     draw_wording,
     listed,
     read_phrasings,
@@ -145,7 +144,3 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse(literal: str) -> object:
     raise ValueError(f"{literal} is not a value any answer holds")
-
-
-TASK = Task(NAME, generate, check)
-"""Extract facts from a text as one line of JSON."""

@@ -21,7 +21,6 @@ from sbd_core.tasks.base import (
     Example,
     Phrasings,
     Split,
-    Task,
     Wording,
     draw_wording,
     read_phrasings,
@@ -195,7 +194,3 @@ def solve(steps: Sequence[str], numbers: Mapping[str, int]) -> list[Calculation]
             return []
         chain.append(one)
     return chain
-
-
-TASK = Task(NAME, generate, check)
-"""Work out a sum or a word problem."""

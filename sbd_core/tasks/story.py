@@ -21,7 +21,6 @@ from sbd_core.tasks.base import (
     Example,
     Phrasings,
     Split,
-    Task,
     Wording,
     draw_wording,
     listed,
@@ -293,7 +292,3 @@ def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:
     if len(key) < 2:
         key = [*(word for phrases in facts.values() for word in phrases), *filter(None, [plot])]
     return " ".join(sorted(key))
-
-
-TASK = Task(NAME, generate, check)
-"""Write a short story."""

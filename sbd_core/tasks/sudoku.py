@@ -13,7 +13,6 @@ from sbd_core.tasks.base import (
     Example,
     Phrasings,
     Split,
-    Task,
     draw_wording,
     read_phrasings,
     split_of,
@@ -100,7 +99,3 @@ def _exchangeable(solution: str) -> tuple[int, ...]:
 
 def _keeps(grid: str, puzzle: str) -> bool:
     return all(given in ("0", cell) for given, cell in zip(puzzle, grid, strict=True))
-
-
-TASK = Task(NAME, generate, check)
-"""Solve a 4x4 sudoku."""

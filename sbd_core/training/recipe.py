@@ -154,7 +154,7 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     weights = {}
     for name, weight in tasks.items():
         require_number(f"tasks {name}", weight, 0)
-        weights[task(name).name] = float(weight)
+        weights[task(name).NAME] = float(weight)
     weights = {name: weight for name, weight in weights.items() if weight > 0}
     if not weights and not may_be_empty:
         raise ArgumentError("tasks", f"{rule}, or empty with --data", tasks)
