@@ -1,26 +1,33 @@
-"""evaluate() for Python users: scores of traces, answers that are kept, one clear error."""
+"""evaluate(): scores of traces, answers that are kept, tables with their rows, one clear error."""
 
 import json
+import math
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
+from shutil import copytree
 from threading import Thread
 
 import pytest
+import torch
+from torch.nn.functional import cross_entropy
 
 import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation import Harness, evaluate, harness
-from sbd_core.evaluation.api import examples_by_task, sweep_configs
+from sbd_core.evaluation import Harness, api, evaluate, harness
+from sbd_core.evaluation.api import examples_by_task, handwritten_prompts, perplexity, sweep_configs
 from sbd_core.evaluation.harness import seed_of
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.plots.solver_curves import curves
 from sbd_core.shared_work import Share
 from sbd_core.solvers import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
 from sbd_core.tasks import TASKS, held_out
+from sbd_core.training.data import encode_examples
+from tests.core.cli.commands import last_line
 from tests.scripted import ScriptedModel
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
@@ -243,3 +250,80 @@ def test_processes_need_a_file_for_their_answers(monkeypatch, capsys) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     assert main(["evaluate"]) == 2
     assert capsys.readouterr().err.startswith("error: out: must be given to processes")
+
+
+def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -> None:
+    file = tmp_path / "results.json"
+    words = ["evaluate", "--suite", "math,json", "--limit", "2", "--max-new-tokens", "4", "--table"]
+    words += ["--baseline", str(DEFAULT_CHECKPOINT)]
+    assert main([*words, "--gamma", "0.5", "--json", "--out", str(file)]) == 0
+    found = last_line(capsys)
+    assert found == json.loads(file.read_text("utf-8"))
+    assert "ntp" in " ".join(found["rows"]).lower()
+    for row in found["rows"].values():
+        assert [task["family"] for task in row["families"]] == ["math", "json"]
+        for task in row["families"]:
+            assert task["num_examples"] == 2
+            assert task["num_tokens"] <= 8
+            speed = task["num_tokens"] / task["num_forwards"]
+            assert task["tokens_per_forward"] == pytest.approx(speed, abs=1e-4)
+            assert 0 <= task["accuracy_low"] <= task["accuracy"] <= task["accuracy_high"] <= 1
+            assert task["tokens_per_second"] > 0
+    rows = found["rows"]
+    counts = [
+        [row["mean"][key] for key in ("accuracy", "tokens_per_forward")] for row in rows.values()
+    ]
+    assert list(rows)[:2] == ["NTP-trained, NTP", "NTP"]
+    assert counts[0] == counts[1]
+    num_prompts = sum(item.task in ("math", "json") for item in handwritten_prompts())
+    assert {row["num_examples"] for row in found["own_wording"].values()} == {num_prompts}
+    assert list(found["own_wording"]) == list(rows)
+    for row, own in found["own_wording"].items():
+        back = [answer["answers"][row] for answer in found["own_answers"]]
+        assert len(back) == num_prompts
+        assert all(answer["text"] for answer in back)
+        assert sum(answer["is_right"] for answer in back) == round(num_prompts * own["accuracy"])
+    assert {answer["family"] for answer in found["own_answers"]} == {"math", "json"}
+    assert set(found["perplexity"]["model"]) == {"math", "json"}
+    assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
+
+
+def test_a_table_of_a_model_with_other_turns_has_their_perplexity(capsys, tiny_folders, tmp_path):
+    words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--table"]
+    other = tmp_path / "other"
+    copytree(tiny_folders["llama"], other)
+    for file in other.iterdir():
+        if file.suffix in (".json", ".jinja"):
+            text = file.read_text("utf-8").replace("<user>", "<human>")
+            file.write_text(text.replace('embeddings": 128', 'embeddings": 512'), "utf-8")
+    assert main([*words, "--model", str(other), "--json"]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out.splitlines()[-1])
+    assert found["perplexity"]["model"]["json"] > 1
+    assert "verify" in found["rows"]
+
+
+def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
+    words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--sweep"]
+    assert main([*words, "--block-size", "4", "--json"]) == 0
+    rows = last_line(capsys)["rows"]
+    assert {"NTP", "verify", *SOLVERS} == {row.partition(" ")[0] for row in rows}
+    passes = {row: data["families"][0]["num_forwards"] for row, data in rows.items()}
+    assert passes["top-k 4"] == 2
+    assert passes["left-to-right 1"] == 5
+
+
+def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens(monkeypatch, nano) -> None:
+    monkeypatch.setattr(api, "TEXTS_PER_FORWARD", 4)
+    items = held_out("math", 9, 0, "test")
+    model, tokenizer = nano.model, nano.tokenizer
+    total = count = 0.0
+    for prompt, answer in encode_examples(tokenizer, items):
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([[*prompt, *answer]])).logits[0]
+        wanted = logits[len(prompt) - 1 : -1]
+        total += cross_entropy(wanted, torch.tensor(answer), reduction="sum").item()
+        count += len(answer)
+    found = perplexity(nano, {"math": items})["math"]
+    assert found == pytest.approx(math.exp(total / count), rel=1e-4)
+    assert found > 1
