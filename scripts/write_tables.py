@@ -7,6 +7,7 @@ assets/results; docs/ gives the commands that write these files.
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -60,11 +61,6 @@ def evaluation(names: Sequence[str] = ()) -> str:
         f"({counts}) in phrasings that training never has. Tokens/s are those of one process, in "
         f"batches of {data['batch_size']}. {measured_on(data)}"
     )
-
-
-def accuracy() -> str:
-    """The shorter version of the table evaluation(), for the README."""
-    return evaluation(FEW_ROWS)
 
 
 def sweep() -> str:
@@ -174,24 +170,18 @@ def requests() -> str:
     """Tokens per forward pass and answer quality of each decoding method on real prompts."""
     data = results("requests")
     sets = data["requests"]
-    head = [""]
+    head, columns = [""], [[f"**{score['row']}**" for score in next(iter(sets.values()))]]
     for name, scores in sets.items():
-        checked = scores[0]["accuracy"] is not None
-        head += [f"{name}: follows", "against NTP"] if checked else []
+        if scores[0]["accuracy"] is not None:
+            head += [f"{name}: follows", "against NTP"]
+            columns.append([f"{100 * score['accuracy']:.1f} %" for score in scores])
+            pairs = [(100 * s["difference"], 100 * s["difference_interval"]) for s in scores]
+            columns.append([f"{difference:+.1f} ± {half:.1f}" for difference, half in pairs])
         head += [f"{name}: tokens a pass", "agrees", "loops"]
-    rows = []
-    for scores in zip(*sets.values(), strict=True):
-        cells = [f"**{scores[0]['row']}**"]
-        for score in scores:
-            if score["accuracy"] is not None:
-                cells.append(f"{100 * score['accuracy']:.1f} %")
-                cells.append(
-                    f"{100 * score['difference']:+.1f} ± {100 * score['difference_interval']:.1f}"
-                )
-            cells.append(f"{score['tokens_per_forward']:.2f}")
-            cells.append(f"{100 * score['agreement']:.1f} %")
-            cells.append(str(score["num_loops"]))
-        rows.append(cells)
+        columns.append([f"{score['tokens_per_forward']:.2f}" for score in scores])
+        columns.append([f"{100 * score['agreement']:.1f} %" for score in scores])
+        columns.append([str(score["num_loops"]) for score in scores])
+    rows = [list(cells) for cells in zip(*columns, strict=True)]
     counts = [scores[0]["num_answers"] + scores[0]["num_loops"] for scores in sets.values()]
     shown = ", ".join(f"{count} of {name}" for count, name in zip(counts, sets, strict=True))
     digests = " beside ".join(f"{name} ({each[:8]})" for name, each in data["weights"].items())
@@ -372,10 +362,11 @@ def vllm() -> str:
     )
 
 
-TABLES: dict[str, Callable[[], str]] = {
+TABLES: dict[str, Callable[[], str]] = {"accuracy": partial(evaluation, FEW_ROWS)}
+TABLES |= {
     made.__name__: made
     for made in (
-        *(evaluation, accuracy, sweep, bench, speeds, forwards),
+        *(evaluation, sweep, bench, speeds, forwards),
         *(gpu, browser, solvers, adapter_training, requests, vllm),
     )
 }
