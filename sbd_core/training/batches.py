@@ -13,7 +13,7 @@ import random
 import signal
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import count, islice
 from typing import Any, TypeAlias
 
@@ -75,24 +75,27 @@ weights: weight of the prediction in the loss.
 
 
 @dataclass(frozen=True, slots=True)
-class PackedBatch:
+class Batch:
     """Packed sequences of one length; every tensor is (packed sequences, row_tokens).
 
     targets, weights: see TOKEN. Padding has no target.
+    ntp_weight: divisor of the weighted sum of all cross-entropies, masked tokens included; None
+    takes the summed weights of the batch's next-token targets.
     """
 
     token_ids: Tensor
     layout: TrainingLayout
     targets: Tensor
     weights: Tensor
+    ntp_weight: float | None = None
 
-    def parts(self, count: int) -> list["PackedBatch"]:
+    def parts(self, count: int) -> list["Batch"]:
         """Split the batch into `count` batches of about equally many packed sequences."""
         layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
         tensors = [self.token_ids, self.targets, self.weights, *layout]
         split = [torch.tensor_split(tensor, count) for tensor in tensors]
         return [
-            PackedBatch(token_ids, TrainingLayout(*layout), targets, weights)
+            Batch(token_ids, TrainingLayout(*layout), targets, weights, self.ntp_weight)
             for token_ids, targets, weights, *layout in zip(*split, strict=True)
         ]
 
@@ -167,7 +170,7 @@ def pack(
     row_tokens: int,
     pad_id: int,
     num_rows: int = 0,
-) -> PackedBatch:
+) -> Batch:
     """Pack training sequences, by first-fit decreasing, into packed sequences of row_tokens tokens.
 
     sequences: none is longer than row_tokens. pad_id: token id of padding.
@@ -184,10 +187,12 @@ def pack(
             rows[row, start:stop], document[row, start:stop] = sequences[index], index
             start = stop
     names = TOKEN.names or ()
-    tensors = {name: torch.from_numpy(np.ascontiguousarray(rows[name])) for name in names}
+    tensors: dict[str, Any] = {
+        name: torch.from_numpy(np.ascontiguousarray(rows[name])) for name in names
+    }
     parts = {name: tensors.pop(name) for name in ("position", "block", "copy")}
     layout = TrainingLayout(document=torch.from_numpy(document), **parts)
-    return PackedBatch(layout=layout, **tensors)
+    return Batch(layout=layout, **tensors)
 
 
 def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
@@ -203,14 +208,6 @@ def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
         free[row] -= size
         members[row].append(index)
     return members
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """One process's batch of a step. ntp_weight: number that divides the sum of the losses."""
-
-    packed: PackedBatch
-    ntp_weight: float
 
 
 class BatchBuilder:
@@ -363,7 +360,7 @@ class BatchBuilder:
         # Any id would do, as padding is neither attended to nor predicted.
         padding = int(end if pad is None else pad)
         packed = pack(sequences, self.row_tokens, padding, self._min_rows)
-        return Batch(packed, ntp_weight)
+        return replace(packed, ntp_weight=ntp_weight)
 
     def _with_masked_copies(
         self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int

@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 from sbd_core.errors import ArgumentError, TrainingError, require_integer
 from sbd_core.masks import dense, flex, training_may_attend
 from sbd_core.models.runtime import has_bf16
-from sbd_core.training.batches import NO_TARGET, Batch, PackedBatch
+from sbd_core.training.batches import NO_TARGET, Batch
 from sbd_core.training.recipe import Recipe, RunSettings
 
 if TYPE_CHECKING:
@@ -163,15 +163,12 @@ def check_output_layer(model: Any) -> None:
 
 def training_loss(
     module: nn.Module,
-    batch: PackedBatch,
+    batch: Batch,
     device: torch.device,
-    ntp_weight: float | None = None,
     attention: str = "sdpa",
 ) -> Loss:
     """Compute the loss of a batch: Eq. 14, or NTP alone if the batch has no masked copies.
 
-    ntp_weight: divisor of the weighted sum of all cross-entropies, masked tokens included; None
-    takes the summed weights of this batch's next-token targets.
     attention: attention that the model runs, see chosen_attention().
     """
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
@@ -195,14 +192,12 @@ def training_loss(
     own_weight = weights[~is_noisy].sum()
     noisy_weight = weights[is_noisy].sum()
     return Loss(
-        (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
+        (ntp + matp) / (own_weight if batch.ntp_weight is None else batch.ntp_weight),
         torch.stack([ntp.detach(), own_weight, matp.detach(), noisy_weight]),
     )
 
 
-def attention_mask(
-    batch: PackedBatch, device: torch.device, attention: str
-) -> "Tensor | BlockMask":
+def attention_mask(batch: Batch, device: torch.device, attention: str) -> "Tensor | BlockMask":
     """Make the mask of a training forward pass in the form that `attention` takes.
 
     "flex_attention": BlockMask. "sdpa": bool tensor (packed sequences, 1, n, n), True = may attend.
@@ -267,12 +262,12 @@ class StepRunner:
         The gradients are added to those that exist already. between: see BetweenParts; if it stops
         the step, None is returned.
         """
-        accelerator, shape = self._accelerator, batch.packed.token_ids.shape
+        accelerator, shape = self._accelerator, batch.token_ids.shape
         count = self._settings.num_parts
         if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
             count = max(count, -(-shape.numel() // PART_TOKENS))
         count = min(count, shape[0])
-        parts = batch.packed.parts(count) if count > 1 else [batch.packed]
+        parts = batch.parts(count) if count > 1 else [batch]
         losses = []
         computing = torch.autocast(
             accelerator.device.type,
@@ -285,9 +280,7 @@ class StepRunner:
             is_kept = number < count and accelerator.distributed_type in WITH_BUCKETS
             with accelerator.no_sync(self.module) if is_kept else nullcontext():
                 with computing:
-                    loss = training_loss(
-                        self.module, part, accelerator.device, batch.ntp_weight, self._attention
-                    )
+                    loss = training_loss(self.module, part, accelerator.device, self._attention)
                 accelerator.backward(loss.total)
             losses.append(Loss(loss.total.detach(), loss.sums))
             if number < count and between(number, count):

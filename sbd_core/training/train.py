@@ -330,7 +330,7 @@ class Run(Loop):
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
         self.step += 1
-        num_tokens = float((batch.packed.layout.document >= 0).sum())
+        num_tokens = float((batch.layout.document >= 0).sum())
         losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
         means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), stop.is_set()])

@@ -127,7 +127,7 @@ def test_rows_are_as_long_as_the_longest_text_needs_and_never_longer_than_asked(
         file.write_text("\n".join(json.dumps({"prompt": "a", "answer": a}) for a in answers))
         builder = BatchBuilder(recipe, tokenizer)
         assert builder.row_tokens == length
-        assert all(builder.batch(step).packed.token_ids.shape[1] == length for step in range(4))
+        assert all(builder.batch(step).token_ids.shape[1] == length for step in range(4))
 
 
 RECIPE = read_recipe("sbd", None, {"batch_size": 50})
@@ -233,9 +233,9 @@ def test_workers_build_the_batches_of_the_run_in_order(new_tokenizer) -> None:
     alone = islice(batches(builder, 3, 0), 6)
     ahead = islice(batches(builder, 3, 2), 6)
     for step, (own, found) in enumerate(zip(alone, ahead, strict=True), start=3):
-        assert torch.equal(own.packed.token_ids, found.packed.token_ids)
-        assert torch.equal(own.packed.targets, found.packed.targets)
-        assert torch.equal(builder.batch(step).packed.token_ids, found.packed.token_ids)
+        assert torch.equal(own.token_ids, found.token_ids)
+        assert torch.equal(own.targets, found.targets)
+        assert torch.equal(builder.batch(step).token_ids, found.token_ids)
         assert own.ntp_weight == found.ntp_weight
 
 
@@ -270,9 +270,7 @@ class Interrupted(BatchBuilder):
 
 def test_a_wish_to_stop_leaves_the_workers_at_work(new_tokenizer) -> None:
     found = next(batches(Interrupted(TINY, new_tokenizer), 0, 1))
-    assert torch.equal(
-        found.packed.targets, BatchBuilder(TINY, new_tokenizer).batch(0).packed.targets
-    )
+    assert torch.equal(found.targets, BatchBuilder(TINY, new_tokenizer).batch(0).targets)
 
 
 def test_a_cpu_keeps_its_cores_and_a_gpu_gets_workers(tmp_path) -> None:

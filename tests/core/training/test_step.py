@@ -12,7 +12,7 @@ from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.masks import decoding_mask
 from sbd_core.models.runtime import has_bf16
 from sbd_core.training import step
-from sbd_core.training.batches import Batch, clean_sequence, pack
+from sbd_core.training.batches import clean_sequence, pack
 from sbd_core.training.recipe import RunSettings
 from sbd_core.training.step import (
     LossModule,
@@ -76,7 +76,7 @@ def test_a_gradient_that_is_no_number_stops_training_before_the_update(runner, v
 
 def test_a_cpu_takes_few_rows_at_once_and_may_stop_between_them(runner, monkeypatch) -> None:
     texts = [noisy(pair, 4) for pair in pairs(2, [(9, 30)] * 5)]
-    batch, told = Batch(pack(texts, 80, PAD), 7.0), list[tuple[int, int]]()
+    batch, told = replace(pack(texts, 80, PAD), ntp_weight=7.0), list[tuple[int, int]]()
     whole = runner.backward(batch, lambda *parts: bool(told.append(parts)))
     gradient = runner.model.lm_head.weight.grad.clone()
     runner.optimizers[0].zero_grad()
