@@ -298,7 +298,7 @@ class Run(Loop):
             self._model, self._tokenizer = new_model(recipe)
         else:
             source = "init" if folder == init else "state"
-            loaded = read(str(folder), dtype, is_folder=True, argument=source)
+            loaded = read(str(folder), dtype, argument=source)
             self._model, self._tokenizer = loaded
         require_tokens(self._tokenizer, "init", needs_mask=True)
         check_output_layer(self._model)

@@ -25,17 +25,8 @@ from tests.core.decoding.test_laws import answer, check_against_reference, greed
 from tests.core.models.tiny_models import GROUPED, REACH, save_tiny, tiny_model, tiny_tokenizer
 
 FULL_ATTENTION = (
-    "llama",
-    "qwen2",
-    "qwen3",
-    "qwen3_moe",
-    "mistral",
-    "phi3",
-    "olmo2",
-    "smollm3",
-    "granite",
-    "gpt2",
-    "gpt_neox",
+    *("llama", "qwen2", "qwen3", "qwen3_moe", "mistral", "phi3", "olmo2", "smollm3", "granite"),
+    *("gpt2", "gpt_neox"),
 )
 SLIDING_WINDOW = ("gemma2", "gemma3", "sliding")
 NUM_NEW = 6
@@ -137,12 +128,7 @@ def test_a_sliding_window_is_refused_in_one_sentence(architecture, tmp_path) -> 
     assert "\n" not in str(caught.value)
     plain = tiny_model(architecture, 300)
     with pytest.raises(ModelError, match="sliding"):
-        plain.generate(
-            input_ids=torch.tensor([[5, 6]]),
-            custom_generate=generate,
-            mask_token_id=2,
-            max_new_tokens=4,
-        )
+        plain.generate(input_ids=torch.tensor([[5, 6]]), custom_generate=generate, mask_token_id=2)
 
 
 SMALL: dict[str, int] = {"vocab_size": 300, "hidden_size": 32}
