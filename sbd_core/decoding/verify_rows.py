@@ -49,18 +49,14 @@ class RowPlan:
 
 
 def chances_of(probabilities: Sequence[float], scale: float) -> list[float]:
-    """Compute the chance that each token is right, from the masked head's probabilities.
-
-    scale: `drafted` or `alternatives` of the model's Calibration.
-    """
+    """The chance that each token is right. scale: of the model's Calibration, for its kind."""
     return [min(CERTAIN, probability * scale) for probability in probabilities]
 
 
 def draft_length(probabilities: Sequence[float], calibration: Calibration, max_rows: int) -> int:
     """Choose the largest draft length whose tokens are all right with a chance above a bound.
 
-    The bound is 0.5 / max_rows, or the calibration's `least` if that is larger.
-    probabilities: the masked head's probability of the likeliest token at each position.
+    The bound is 0.5 / max_rows, or the calibration's `least`. probabilities: see plan_rows().
     """
     reached = accumulate(chances_of(probabilities, calibration.drafted), mul)
     bound = max(calibration.least, 0.5 / max_rows)
@@ -156,10 +152,9 @@ def _branches(
 
 
 def _steps(gains: Sequence[float]) -> Steps:
-    """Group consecutive rows into steps of falling mean gain.
+    """Group consecutive rows, by the expected tokens of each, into steps of falling mean gain.
 
-    gains: expected tokens of each row. A row that gains less than the next one pays only together
-        with the next one, so the two form one step.
+    A row that gains less than the next one pays only together with it, so the two form one step.
     """
     steps: Steps = []
     for gain in gains:
