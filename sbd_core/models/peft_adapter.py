@@ -100,7 +100,21 @@ def apply_adapter(model: Any, source: str, argument: str) -> Any:
     from peft.utils.save_and_load import load_peft_weights
 
     subject = f"{argument}: {shown(source)}"
-    sizes = _trained_beside(model, Path(source), argument)
+    sizes: dict[str, int] | None = None
+    own = Path(source) / ADAPTER_FILE
+    if own.is_file():
+        try:
+            data = object_in(own)
+            base, sizes = data["base"], data.get("set_block_decoding")
+            BlockSettings.read(sizes, source)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            rule = f"{shown(str(own))} is damaged: train the adapter again"
+            raise ModelError(f"{argument}: {rule}") from error
+        # fp16 rounds small numbers differently from bf16.
+        if model.dtype != torch.float16 and digest_of_weights(model) != base:
+            raise ModelError(
+                f"{subject} is an adapter of another base: it was trained beside others"
+            )
     # An embedding or output layer of the adapter's own may have more rows.
     layers = (model.get_input_embeddings(), model.get_output_embeddings())
     names = [re.escape(name) for name, module in model.named_modules() if module in layers]
@@ -120,25 +134,3 @@ def apply_adapter(model: Any, source: str, argument: str) -> Any:
     if sizes is not None:
         model.config.set_block_decoding = sizes
     return adapted.eval()
-
-
-def _trained_beside(model: Any, folder: Path, argument: str) -> dict[str, int] | None:
-    """Return an adapter's value for the base's config.set_block_decoding; None if there is none.
-
-    Raises ModelError if the adapter was trained on a base with other weights than `model` has.
-    """
-    if not (folder / ADAPTER_FILE).is_file():
-        return None
-    try:
-        data = object_in(folder / ADAPTER_FILE)
-        base = data["base"]
-        sizes: dict[str, int] | None = data.get("set_block_decoding")
-        BlockSettings.read(sizes, str(folder))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        file = shown(str(folder / ADAPTER_FILE))
-        raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error
-    # fp16 rounds small numbers differently from bf16.
-    if model.dtype != torch.float16 and digest_of_weights(model) != base:
-        subject = f"{argument}: {shown(str(folder))}"
-        raise ModelError(f"{subject} is an adapter of another base: it was trained beside others")
-    return sizes

@@ -138,28 +138,7 @@ def read_rounded(
         model, tokenizer, adapter = read_with_adapter(source, torch.float32)
     else:
         model, tokenizer = read(str(source), torch.float32)
-    _require_fit(model, source.resolve().name, adapter)
-    is_fetched = adapter is not None and adapter.info.base in BASES
-    is_int8 = dtype == "int8" or (dtype is None and is_fetched)
-    # All weights of a fetched base are rounded but the mask token's row, which its adapter brought.
-    coarse = list(model.parameters()) if is_int8 else []
-    coarse = [model.get_input_embeddings().weight] if is_fetched else coarse
-    with torch.no_grad():
-        for weight in coarse:
-            if weight.ndim == 2 and fits_blocks(weight.shape[1]):
-                weight.copy_(rounded_to_8_bits(weight))
-    if adapter is not None:
-        tensors = adapter.tensors()
-        for name, each in tensors.items():
-            tensors[name] = each.float()
-            if name != "mask_embedding" and fits_blocks(each.numel()):
-                store = rounded_to_8_bits if name.startswith("sampler.") else rounded_to_4_bits
-                tensors[name] = store(each.flatten()).view(each.shape)
-        adapter = BlockAdapter.of(adapter.info, tensors)
-    return model, tokenizer, adapter, "int8" if is_int8 else "float32"
-
-
-def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
+    name = source.resolve().name
     subject = f"model: {shown(name)}"
     if not has_known_shape(model):
         kind = model.config.model_type
@@ -172,6 +151,24 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
     if size > MOST_BYTES:
         rule = f"a browser has room for {MOST_BYTES / 1e9:g} GB"
         raise ModelError(f"{subject} has weights of {size / 1e9:.1f} GB in fp32, and {rule}")
+    is_fetched = adapter is not None and adapter.info.base in BASES
+    is_int8 = dtype == "int8" or (dtype is None and is_fetched)
+    # All weights of a fetched base are rounded but the mask token's row, which its adapter brought.
+    coarse = list(model.parameters()) if is_int8 else []
+    coarse = [model.get_input_embeddings().weight] if is_fetched else coarse
+    with torch.no_grad():
+        for weight in coarse:
+            if weight.ndim == 2 and fits_blocks(weight.shape[1]):
+                weight.copy_(rounded_to_8_bits(weight))
+    if adapter is not None:
+        tensors = adapter.tensors()
+        for part, each in tensors.items():
+            tensors[part] = each.float()
+            if part != "mask_embedding" and fits_blocks(each.numel()):
+                store = rounded_to_8_bits if part.startswith("sampler.") else rounded_to_4_bits
+                tensors[part] = store(each.flatten()).view(each.shape)
+        adapter = BlockAdapter.of(adapter.info, tensors)
+    return model, tokenizer, adapter, "int8" if is_int8 else "float32"
 
 
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:

@@ -65,38 +65,34 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
 
 def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
     """Draw the line through a solver's points. index: selects the symbol and the dashes."""
-    in_order = sorted(points, key=lambda point: point.speed)
     is_chief = solver in (MAIN, OWN)
     colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
+    line = {"color": colour, "width": 3 if is_chief else 1.5, "dash": DASHES[index % len(DASHES)]}
     title = SOLVER_TITLES.get(solver, html.escape(solver))
-    return {
-        "type": "scatter",
-        "name": title,
-        "x": [point.speed for point in in_order],
-        "y": [round(100 * point.accuracy, 2) for point in in_order],
-        "text": [point.parameter for point in in_order],
-        "mode": "lines+markers",
-        "marker": {"symbol": index, "size": 9 if is_chief else 7, "color": colour},
-        "line": {
-            "color": colour,
-            "width": 3 if is_chief else 1.5,
-            "dash": DASHES[index % len(DASHES)],
-        },
-        "hovertemplate": f"{title} at %{{text}}<br>%{{y:.1f}} % right, "
-        "%{x:.2f} tokens per forward pass<extra></extra>",
-    }
+    drawn = _marks(title, index, points, colour, size=9 if is_chief else 7)
+    return {**drawn, "mode": "lines+markers", "line": line}
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
     """Draw the only mark of a strategy that has no parameter. row: the strategy's results."""
     mean = row["mean"]
+    point = CurvePoint("", mean["accuracy"], mean["tokens_per_forward"])
+    return _marks(name, symbol, [point], colour, size=14)
+
+
+def _marks(
+    name: str, symbol: str | int, points: list[CurvePoint], colour: str, size: int
+) -> dict[str, Any]:
+    in_order = sorted(points, key=lambda point: point.speed)
+    at = " at %{text}" if points[0].parameter else ""
     return {
         "type": "scatter",
         "name": name,
-        "x": [mean["tokens_per_forward"]],
-        "y": [round(100 * mean["accuracy"], 2)],
+        "x": [point.speed for point in in_order],
+        "y": [round(100 * point.accuracy, 2) for point in in_order],
+        "text": [point.parameter for point in in_order],
         "mode": "markers",
-        "marker": {"symbol": symbol, "size": 14, "color": colour},
-        "hovertemplate": f"{name}<br>%{{y:.1f}} % right, "
+        "marker": {"symbol": symbol, "size": size, "color": colour},
+        "hovertemplate": f"{name}{at}<br>%{{y:.1f}} % right, "
         "%{x:.2f} tokens per forward pass<extra></extra>",
     }
