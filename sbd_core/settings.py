@@ -60,9 +60,13 @@ def setting(
     return field(default=default, default_factory=factory, hash=hash, metadata={"help": "", **more})
 
 
-@cache
 def settings_of(cls: Any) -> tuple[Setting, ...]:
     """List the settings that a dataclass declares, in order. cls: the class."""
+    return _settings_of(cls)
+
+
+@cache
+def _settings_of(cls: Any) -> tuple[Setting, ...]:
     return tuple(_setting_of(item) for item in fields(cls) if item.metadata)
 
 
@@ -82,7 +86,7 @@ def _setting_of(item: Field[Any]) -> Setting:
 
 def check(config: Any) -> None:
     """Raise ArgumentError for the first setting of a dataclass that breaks its kind or limits."""
-    for item in settings_of(config.__class__):
+    for item in settings_of(type(config)):
         value = getattr(config, item.name)
         if value is None and item.is_optional:
             continue

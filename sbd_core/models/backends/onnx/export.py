@@ -144,9 +144,11 @@ class GraphShape:
         """Read the sizes of a Llama-shaped model."""
         attention = model.model.layers[0].self_attn
         size = attention.head_dim
-        heads = [each.out_features // size for each in (attention.q_proj, attention.k_proj)]
+        num_heads, num_kv_heads = (
+            each.out_features // size for each in (attention.q_proj, attention.k_proj)
+        )
         vocabulary, hidden = model.lm_head.weight.shape
-        return cls(len(model.model.layers), *heads, size, hidden, vocabulary)
+        return cls(len(model.model.layers), num_heads, num_kv_heads, size, hidden, vocabulary)
 
 
 class Exporter:
@@ -258,8 +260,9 @@ class Exporter:
             kind = "SimplifiedLayerNormalization"
             return w.node(kind, [x, scale], name, axis=-1, epsilon=epsilon), x
         outputs = [name, "", "", f"{name}.sum"]
-        kind, options = "SkipSimplifiedLayerNormalization", {"domain": OWN, "epsilon": epsilon}
-        w.nodes.append(helper.make_node(kind, [x, more, scale], outputs, name, **options))
+        kind, inputs = "SkipSimplifiedLayerNormalization", [x, more, scale]
+        made = helper.make_node(kind, inputs, outputs, name, domain=OWN, epsilon=epsilon)
+        w.nodes.append(made)
         return name, outputs[-1]
 
     def _rotated(self, name: str, x: str, size: int) -> str:
