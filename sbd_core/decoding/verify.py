@@ -113,8 +113,7 @@ class DraftAndVerify:
 
     The exact token is what next-token prediction gives after the accepted tokens. The length of a
     draft depends on the probability of the likeliest token at each mask, config.block_size and
-    config.max_rows. It never depends on the tokens drawn, so that the answer keeps the distribution
-    of next-token prediction.
+    config.max_rows.
     """
 
     def __init__(self, state: DecodingState) -> None:

@@ -16,9 +16,7 @@ number is the chance that the check ends just before the mask's block, times the
 next draft is right up to the mask. Rows with more expected tokens are chosen first, `max_rows` rows
 at most.
 
-The choice depends on the masked head's probabilities and the model's calibration, but never on
-which tokens were drafted. Otherwise a draft would not be a sample of the masked head's
-distribution, and verification would not be exact. Standard library only.
+The choice never depends on which tokens were drafted; verify.py says why. Standard library only.
 """
 
 from collections.abc import Sequence
@@ -40,8 +38,8 @@ class RowPlan:
     """The rows that a forward pass reads besides the exact token and the draft that it checks.
 
     block_sizes: item n is the number of masks after the draft's first n tokens.
-    alternatives: (index of a drafted token, rank of an alternative to this token from 0, number of
-        masks after the alternative) for each alternative that is read.
+    alternatives: (index of a drafted token, rank of its alternative from 0, number of masks after
+        that) for each alternative that is read.
     """
 
     block_sizes: tuple[int, ...]
