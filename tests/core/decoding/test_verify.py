@@ -153,9 +153,9 @@ def test_no_other_set_of_rows_brings_more_than_a_little_more() -> None:
 
 def test_a_draft_is_as_long_as_its_chance_is_above_the_bound() -> None:
     usual = Calibration()
-    assert draft_length([0.5, 0.5, 0.5], usual, 4) == 1
+    assert draft_length([0.5, 0.5, 0.5], usual, 4) == 2
     assert draft_length([0.5, 0.5, 0.5], usual, 41) == 3
-    assert draft_length([0.5, 0.5, 0.5], replace(usual, drafted=0.5), 4) == 0
+    assert draft_length([0.5, 0.5, 0.5], replace(usual, drafted=0.2), 4) == 0
     assert draft_length([1.0, 1.0, 1.0], usual, 2) == 1
     assert draft_length([0.5, 0.5, 0.5], replace(usual, least=0.2), 41) == 2
     assert draft_length([], usual, 41) == 0
