@@ -29,23 +29,11 @@ if TYPE_CHECKING:
     from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
-_HOMES = {
-    "ArgumentError": "errors",
-    "DEFAULT_CHECKPOINT": "models.model_folder",
-    "DecodeConfig": "config",
-    "MissingExtraError": "errors",
-    "ModelError": "errors",
-    "SetBlockDecodingError": "errors",
-    "SetBlockModel": "models.protocol",
-    "StepEvent": "events",
-    "Trace": "trace",
-    "TraceError": "errors",
-    "generate": "decoding.api",
-    "generate_batch": "decoding.api",
-    "load": "models.loading",
-    "stream": "decoding.api",
-    "stream_batch": "decoding.api",
-}
+_HOMES = (
+    *("errors", "config", "events", "trace", "models.model_folder", "models.protocol"),
+    *("decoding.api", "models.loading"),
+)
+"""Modules that define the names, those that are imported soonest first."""
 _MODULES = (
     "config",
     "evaluation",
@@ -81,9 +69,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"sbd_core.{name}")
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'sbd_core' has no attribute {name!r}")
-    return getattr(import_module(f"sbd_core.{_HOMES[name]}"), name)
+    homes = (import_module(f"sbd_core.{module}") for module in _HOMES)
+    return next(getattr(module, name) for module in homes if hasattr(module, name))
 
 
 def __dir__() -> list[str]:

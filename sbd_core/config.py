@@ -46,20 +46,17 @@ class Calibration:
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)
-    drafted: float = 1.0
-    alternatives: float = 1.0
-    rejected: float = 0.8
-    least: float = 0.0
+    drafted: float = setting(1.0, low=0)
+    alternatives: float = setting(1.0, low=0)
+    rejected: float = setting(0.8, low=0)
+    least: float = setting(0.0, low=0, high=1)
 
     def __post_init__(self) -> None:
+        check(self)
         if not isinstance(self.survival, (list, tuple)) or not self.survival:
             raise ArgumentError("survival", "must be a list of chances", self.survival)
         for chance in self.survival:
             require_number("survival", chance, 0, 1)
-        require_number("drafted", self.drafted, 0)
-        require_number("alternatives", self.alternatives, 0)
-        require_number("rejected", self.rejected, 0)
-        require_number("least", self.least, 0, 1)
         object.__setattr__(self, "survival", tuple(self.survival))
 
     def survival_to(self, depth: int) -> float:
@@ -202,34 +199,28 @@ def decode_settings() -> list[dict[str, Any]]:
     The keys are those of Setting, and "solvers": the default by solver of those that take the
     setting, None for a setting of every decode. The kind of "pinned" is "pairs".
     """
-    found = []
+    special: dict[str, dict[str, Any]] = {
+        "solver": {"kind": "choice", "default": EntropyBound.name},
+        "pinned": {"kind": "pairs", "default": ()},
+    }
+    found: list[dict[str, Any]] = []
     for item in settings_of(DecodeConfig):
-        found.append({**asdict(item), "solvers": None})
-        if item.name == "solver":
-            found[-1] |= {"kind": "choice", "default": EntropyBound.name}
-            found += [
-                {**asdict(taken[0]), "strategies": ("sbd",), "solvers": defaults}
-                for taken, defaults in map(_takers, SOLVER_PARAMETERS)
-            ]
-        if item.name == "pinned":
-            found[-1] |= {"kind": "pairs", "default": ()}
+        found.append({**asdict(item), "solvers": None, **special.get(item.name, {})})
+        for own in solver_settings() if item.name == "solver" else ():
+            defaults = {
+                name: getattr(rule(), own.name)
+                for name, rule in SOLVERS.items()
+                if own.name in rule.__dataclass_fields__
+            }
+            found.append({**asdict(own), "strategies": ("sbd",), "solvers": defaults})
     return found
 
 
-def _takers(parameter: str) -> tuple[list[Setting], dict[str, Any]]:
-    """The setting as each solver that takes it declares it, and its default by solver."""
-    taken = {
-        name: item
-        for name, rule in SOLVERS.items()
-        for item in settings_of(rule)
-        if item.name == parameter
-    }
-    return list(taken.values()), {name: item.default for name, item in taken.items()}
-
-
 def solver_settings() -> list[Setting]:
-    """The settings of the solvers, each once."""
-    return [_takers(name)[0][0] for name in SOLVER_PARAMETERS]
+    """The settings of the solvers, each once, as the first that takes it declares it."""
+    rules = reversed(SOLVERS.values())
+    declared = {item.name: item for rule in rules for item in settings_of(rule)}
+    return [declared[name] for name in SOLVER_PARAMETERS]
 
 
 def config_of(values: Mapping[str, Any], *, is_form: bool = False) -> DecodeConfig:
@@ -240,28 +231,26 @@ def config_of(values: Mapping[str, Any], *, is_form: bool = False) -> DecodeConf
         and 0 or "" for a number that may be None. None for any other setting is then an error.
     Raises ArgumentError naming the setting, also for an unknown one.
     """
-    own, of_solvers = settings_of(DecodeConfig), solver_settings()
-    unset = {
-        item.name: (None, 0, "") if item.kind == "number" else (None,)
-        for item in own
-        if item.is_optional
-    }
-    given = dict(values)
-    for name, value in values.items():
-        if value in (unset.get(name, ()) if is_form else (None,)):
-            del given[name]
-    given = with_whole_numbers((*own, *of_solvers), given)
+    own = {item.name: item for item in settings_of(DecodeConfig)}
+
+    def is_given(name: str, value: Any) -> bool:
+        if not is_form:
+            return value is not None
+        if name not in own or not own[name].is_optional:
+            return True
+        return value not in ((None, 0, "") if own[name].kind == "number" else (None,))
+
+    given = {name: value for name, value in values.items() if is_given(name, value)}
+    given = with_whole_numbers((*own.values(), *solver_settings()), given)
     solver = given.pop("solver", EntropyBound.name)
     parameters = {name: given.pop(name) for name in SOLVER_PARAMETERS if name in given}
     if is_form and isinstance(solver, str) and solver in SOLVERS:
         taken = {item.name for item in settings_of(SOLVERS[solver])}
         parameters = {name: value for name, value in parameters.items() if name in taken}
-    names = {item.name for item in own}
-    for name in [*given]:
-        if name not in names and is_form:
-            del given[name]
-        elif name not in names:
-            raise ArgumentError(name, "is no setting of a decode", given[name])
+    for name in given.keys() - own.keys():
+        value = given.pop(name)
+        if not is_form:
+            raise ArgumentError(name, "is no setting of a decode", value)
     if not isinstance(given.get("pinned", {}), Mapping):
         given["pinned"] = _pins(given["pinned"])
     return DecodeConfig(solver=make_solver(solver, parameters), **given)

@@ -8,7 +8,8 @@ text of a batch is counted as if it were alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
+from functools import partial
 from typing import Any
 
 from sbd_core.errors import ArgumentError, require_integer
@@ -44,7 +45,10 @@ class LayerShape:
     @classmethod
     def of(cls, config: Any) -> "LayerShape":
         """Read the shape from a decoder's config. Raises ArgumentError for any other config."""
-        _refuse_no_decoder(config)
+        if _get(config, "is_encoder_decoder"):
+            raise _wrong("is of an encoder and a decoder", config)
+        if any((_get(config, name) or 0) for name in EXPERTS):
+            raise _wrong("has several experts, of which a token uses some", config)
         hidden = _size(config, "hidden_size")
         num_heads = _size(config, "num_heads")
         has_gate = _get(config, "model_type") not in WITHOUT_GATE
@@ -110,12 +114,8 @@ class ModelShape:
     @property
     def num_weights(self) -> int:
         """Number of weights that a forward pass multiplies by, output layer included."""
-        return self.num_layers * self.layer.num_weights + self.num_output_weights
-
-    @property
-    def num_output_weights(self) -> int:
-        """Number of weights in the output layer."""
-        return self.vocabulary_size * self.layer.hidden_size
+        of_output = self.vocabulary_size * self.layer.hidden_size
+        return self.num_layers * self.layer.num_weights + of_output
 
     def as_json(self) -> dict[str, int]:
         """The sizes of the layer and of the model in one flat dict."""
@@ -125,8 +125,7 @@ class ModelShape:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ModelShape":
         """Read the output of as_json(). Raises ArgumentError naming the first thing wrong."""
-        of_layer, own = ([f.name for f in fields(part)] for part in (LayerShape, cls))
-        own.remove("layer")
+        of_layer, (_, *own) = ([f.name for f in fields(part)] for part in (LayerShape, cls))
         for name in (*of_layer, *own):
             if name not in data:
                 raise ArgumentError(name, "must be given", None)
@@ -140,13 +139,6 @@ def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:
         return ModelShape.of(config, bytes_per_value)
     except ArgumentError:
         return None
-
-
-def _refuse_no_decoder(config: Any) -> None:
-    if _get(config, "is_encoder_decoder"):
-        raise _wrong("is of an encoder and a decoder", config)
-    if any((_get(config, name) or 0) for name in EXPERTS):
-        raise _wrong("has several experts, of which a token uses some", config)
 
 
 def _size(config: Any, name: str) -> int:
@@ -163,12 +155,8 @@ def _whole(name: str, value: Any) -> int:
 
 def _get(config: Any, *names: str) -> Any:
     """The value of the config's first field in `names` that exists and is not None; else None."""
-    for name in names:
-        is_dict = isinstance(config, Mapping)
-        value = config.get(name) if is_dict else getattr(config, name, None)
-        if value is not None:
-            return value
-    return None
+    read = config.get if isinstance(config, Mapping) else partial(getattr, config)
+    return next((value for name in names if (value := read(name, None)) is not None), None)
 
 
 def _wrong(why: str, config: Any) -> ArgumentError:
@@ -257,10 +245,5 @@ def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: i
 
 def total_cost(costs: Iterable[ForwardCost]) -> ForwardCost:
     """Add up costs, field by field."""
-    rows = flops = weight_bytes = cache_bytes = 0
-    for cost in costs:
-        rows += cost.rows
-        flops += cost.flops
-        weight_bytes += cost.weight_bytes
-        cache_bytes += cost.cache_bytes
-    return ForwardCost(rows, flops, weight_bytes, cache_bytes)
+    columns = zip((0, 0, 0, 0), *map(astuple, costs), strict=True)
+    return ForwardCost(*map(sum, columns))

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ from sbd_core.version import VERSION
 
 
 def environment(model_folder: Path | None) -> dict[str, Any]:
-    """Describe the machine, threads and versions, and the digest of a model folder's weights."""
+    """Describe the machine, threads and versions, and the digest of a model folder's weights.
+
+    vectors: the processor's widest SIMD extension; None if unknown or not on Linux.
+    """
+    flags = set(_cpuinfo().split())
     facts: dict[str, Any] = {
         "processor": processor_name(),
-        "vectors": vector_width(),
+        "vectors": next((name for flag, name in VECTORS.items() if flag in flags), None),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
@@ -32,21 +37,15 @@ VECTORS = {"amx_int8": "AMX", "avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NE
 """{flag in /proc/cpuinfo: name of the SIMD extension}, widest first."""
 
 
-def vector_width() -> str | None:
-    """Name of this processor's widest SIMD extension; None if unknown or not on Linux."""
-    info = Path("/proc/cpuinfo")
-    flags = set(info.read_text(errors="replace").split()) if info.is_file() else set()
-    return next((name for flag, name in VECTORS.items() if flag in flags), None)
-
-
 def processor_name() -> str:
     """Name of the processor, as the operating system gives it."""
+    names = re.findall(r"^model name\s*:\s*(.*\S)", _cpuinfo(), re.MULTILINE)
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _cpuinfo() -> str:
     info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    return info.read_text(errors="replace") if info.is_file() else ""
 
 
 def versions() -> dict[str, str]:

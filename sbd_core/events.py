@@ -126,12 +126,12 @@ class StepEvent:
     num_cached: int
     num_causal: int
     block: Span
-    masked: tuple[MaskedPosition, ...]
-    reveals: tuple[Reveal, ...]
-    committed: tuple[int, ...]
-    draft: tuple[int, ...]
-    hindsight: tuple[Hindsight, ...]
-    seconds: float
+    masked: tuple[MaskedPosition, ...] = ()
+    reveals: tuple[Reveal, ...] = ()
+    committed: tuple[int, ...] = ()
+    draft: tuple[int, ...] = ()
+    hindsight: tuple[Hindsight, ...] = ()
+    seconds: float = 0.0
     predrafts: tuple[Predraft, ...] = ()
 
     @property

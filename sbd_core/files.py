@@ -16,8 +16,6 @@ from sbd_core.errors import ArgumentError, one_line
 PACKAGE = Path(__file__).parent
 ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
 """Folder of the assets: inside an installed package, beside the package in a checkout."""
-
-
 NO_CACHE = Path(os.devnull) / "SBD_CACHE must name a folder, as there is no home folder"
 """Path of which nothing can be read and where nothing can be written; errors show it."""
 
@@ -47,8 +45,7 @@ def require_writable(argument: str, path: Path) -> None:
         is_fine = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
     except (OSError, ValueError):  # a name too long
         is_fine = False
-    is_fine = is_fine and "\0" not in str(path)
-    if not is_fine:
+    if not is_fine or "\0" in str(path):
         rule = "must be a file in a folder that exists and can be written"
         raise ArgumentError(argument, rule, str(path))
 
@@ -89,7 +86,6 @@ def replaced_folder(folder: Path, argument: str = "out") -> Iterator[Path]:
     """Yield a new folder to fill, which replaces `folder` when the `with` block ends.
 
     argument: the name of `folder` in error messages.
-
     If the process is killed or the disk is full, the old or the new folder is still complete. After
     a kill the old folder may lie beside `folder` under another name; recover() brings it back.
     Raises ArgumentError if the new folder cannot be written.

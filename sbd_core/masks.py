@@ -62,8 +62,7 @@ class TrainingLayout:
 
     def to(self, device: torch.device) -> "TrainingLayout":
         """Return the layout with its tensors on another device."""
-        fields = (self.document, self.position, self.block, self.copy)
-        return TrainingLayout(*(field.to(device) for field in fields))
+        return TrainingLayout(*(getattr(self, name).to(device) for name in self.__slots__))
 
 
 def training_may_attend(layout: TrainingLayout) -> MayAttend:
@@ -94,9 +93,9 @@ def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
     """List the rows that each row of a decoding forward pass sees, as (num_seen, first, stop).
 
     Rows are input positions: the causal tokens, then the blocks. Every row sees all cached tokens
-    and the first num_seen causal tokens; a causal token sees the causal tokens up to itself. A row
-    of a block also sees rows `first` to `stop` - 1, which are the whole block. But the block's
-    first num_causal rows see the block only up to themselves.
+    and the first num_seen causal tokens; a causal token sees those up to itself. A row of a block
+    also sees rows `first` to `stop` - 1: the whole block or, if it is one of the block's first
+    num_causal rows, the block up to itself.
     """
     rows = [(index + 1, 0, 0) for index in range(num_causal)]
     for block in blocks:

@@ -15,7 +15,7 @@ from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.json_node import json_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Device:
     """Peak rates of a device, without sparsity.
 
@@ -36,25 +36,11 @@ class Device:
 
 
 def _bf16(name: str, flops: float, bandwidth: float, memory: float, source: str) -> Device:
-    return Device(
-        name=name,
-        linear_flops=flops,
-        attention_flops=flops,
-        bandwidth=bandwidth,
-        bytes_per_value=2.0,
-        source=source,
-        memory=memory,
-    )
+    return Device(name, flops, flops, bandwidth, 2.0, source, memory)
 
 
 H100_FP8 = Device(
-    name="H100, FP8 (paper)",
-    linear_flops=1978e12,
-    attention_flops=989e12,
-    bandwidth=3.35 * 1024**4,
-    bytes_per_value=1.0,
-    source="arXiv 2509.04185, Sec. 4",
-    memory=80e9,
+    "H100, FP8 (paper)", 1978e12, 989e12, 3.35 * 1024**4, 1.0, "arXiv 2509.04185, Sec. 4", 80e9
 )
 DEVICES: dict[str, Device] = {
     "h100-fp8": H100_FP8,
@@ -106,10 +92,18 @@ def pass_seconds(
     if mode not in get_args(Mode):
         raise ArgumentError("mode", f"must be one of {', '.join(get_args(Mode))}", mode)
     layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
-    tokens = block_size * batch_size
-    operations = [_gemm(tokens, inner, outer, device) for inner, outer in _matrices(layer, mode)]
-    operations.append(_attention(tokens, kv_length, batch_size, layer, device))
-    return sum(max(moving, computing) for moving, computing in operations)
+    tokens, heads = block_size * batch_size, layer.num_heads * layer.head_size
+    # (numbers moved, FLOP, FLOP/s): of each product (m, k) x (k, n) of matrices, then of attention.
+    operations = [
+        (tokens * k + n * k + tokens * n, 2 * tokens * n * k, device.linear_flops)
+        for k, n in _matrices(layer, mode)
+    ]
+    # Fused attention moves Q, K, V and the output once.
+    cached = batch_size * kv_length * layer.num_kv_heads * layer.head_size
+    flops = 2 * (2 * tokens * kv_length * heads)
+    operations.append((2 * (tokens * heads + cached), flops, device.attention_flops))
+    bandwidth = device.bandwidth / device.bytes_per_value
+    return sum(max(moved / bandwidth, flops / rate) for moved, flops, rate in operations)
 
 
 def slowdown(
@@ -145,7 +139,6 @@ def speedup(
     pass of a block also reads the previous block. For the other arguments and errors see
     pass_seconds. Also raises ArgumentError unless 0 < nfe_speedup <= block_size.
     """
-
     require_number("nfe_speedup", nfe_speedup, 0, block_size)
     if nfe_speedup == 0:
         raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)
@@ -187,14 +180,8 @@ class Calibrated:
                 cost = forward_cost(shape, cached, 0, [(0, queries)], queries)
                 flops = max(flops, cost.flops / seconds)
                 bandwidth = max(bandwidth, cost.bytes_read / seconds)
-        return Device(
-            name=name,
-            linear_flops=flops,
-            attention_flops=flops,
-            bandwidth=bandwidth,
-            bytes_per_value=shape.bytes_per_value,
-            source="the best rates of its measured forward passes",
-        )
+        source = "the best rates of its measured forward passes"
+        return Device(name, flops, flops, bandwidth, shape.bytes_per_value, source)
 
 
 def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:
@@ -208,20 +195,3 @@ def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:
         kv_width = layer.num_kv_heads * layer.head_size
         feed_forward = [(hidden, layer.feed_forward_size)] * layer.num_feed_forward_matrices
     return [*feed_forward, (hidden, heads), (hidden, kv_width), (hidden, kv_width), (heads, hidden)]
-
-
-def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
-    """(moving, computing) seconds of multiplying matrices of shapes (m, k) and (k, n)."""
-    moved = (m * k + n * k + m * n) * device.bytes_per_value
-    return moved / device.bandwidth, 2 * m * n * k / device.linear_flops
-
-
-def _attention(
-    tokens: int, kv_length: int, batch_size: int, layer: LayerShape, device: Device
-) -> tuple[float, float]:
-    """(moving, computing) seconds of fused attention, which moves Q, K, V and the output once."""
-    heads = layer.num_heads * layer.head_size
-    cached = batch_size * kv_length * layer.num_kv_heads * layer.head_size
-    moved = 2 * (tokens * heads + cached) * device.bytes_per_value
-    flops = 2 * (2 * tokens * kv_length * heads)
-    return moved / device.bandwidth, flops / device.attention_flops

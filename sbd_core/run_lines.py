@@ -20,11 +20,7 @@ from typing import Any
 from sbd_core.config import DecodeConfig
 from sbd_core.cost import ModelShape
 from sbd_core.events import StepEvent
-from sbd_core.trace import (
-    Finish,
-    Trace,
-    config_json,
-)
+from sbd_core.trace import Finish, Trace, config_json
 
 MAX_SHOWN_BLOCK = 64
 """Largest block that the player can draw."""
@@ -75,8 +71,7 @@ class RunLines:
         is_recorded: whether the run is a replay of traces.
         model, versions, weights, messages: see Trace.
         """
-        configs, read = list(lanes), list(prompt_token_ids)
-        named = list(names)
+        configs, read, named = list(lanes), list(prompt_token_ids), list(names)
         is_named = named != [config.strategy for config in configs]
         pinned = [token_id for config in configs for token_id in config.pinned.values()]
         return self._line(
@@ -103,15 +98,10 @@ class RunLines:
         return self._line("step", lane=lane, tokens=tokens, **event.as_json())
 
     def end(
-        self,
-        lane: str,
-        finish: Finish,
-        text: str = "",
-        verdict: Mapping[str, Any] | None = None,
+        self, lane: str, finish: Finish, text: str = "", verdict: Mapping[str, Any] | None = None
     ) -> str:
-        """The line that ends `lane`.
+        """The line that ends `lane`. finish: see Trace. text: the lane's whole answer.
 
-        finish: see Trace. text: the lane's whole answer.
         verdict: {"right": bool, "words": sentence}; None if the answer was not checked.
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
@@ -149,8 +139,7 @@ def replay_lines(
     """All lines of a recorded run; the lanes take turns, one forward pass each.
 
     lanes: {name of the lane: its trace}, the main lane first.
-    verdicts: {name of the lane: its verdict}; see RunLines.end.
-    about: see RunLines.start.
+    verdicts: {name of the lane: its verdict}; see RunLines.end. about: see RunLines.start.
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}

@@ -6,7 +6,7 @@ decoding engine.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -76,6 +76,10 @@ class LogitStatsSpec:
     has_margin: bool = False
 
 
+BY_ROW = ("probability", "margin", "entropy", "best_ids", "top_ids", "top_probabilities")
+"""Fields of LogitStats that are lists with an item for each row."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogitStats(ConfidenceScores):
     """Statistics of successive rows of logits. A list is empty if the spec did not ask for it.
@@ -98,41 +102,20 @@ class LogitStats(ConfidenceScores):
 
     def rows(self, start: int, stop: int) -> "LogitStats":
         """The statistics of rows `start` to `stop` - 1, counted from the first measured row."""
-        within = slice(start, stop)
-        return LogitStats(
-            probability=self.probability[within],
-            margin=self.margin[within],
-            entropy=self.entropy[within],
-            logits=self.logits,
-            start=self.start + start,
-            temperature=self.temperature,
-            best_ids=self.best_ids[within],
-            top_ids=self.top_ids[within],
-            top_probabilities=self.top_probabilities[within],
-            distribution=None if self.distribution is None else self.distribution[within],
-        )
+        some: dict[str, Any] = {name: getattr(self, name)[start:stop] for name in BY_ROW}
+        if self.distribution is not None:
+            some["distribution"] = self.distribution[start:stop]
+        return replace(self, start=self.start + start, **some)
 
     @classmethod
     def concatenate(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
         """Join the statistics of successive rows of the same `logits`, in the order of `parts`."""
-        first, distributions = parts[0], [part.distribution for part in parts]
-        drawn_from = [each for each in distributions if each is not None]
-
-        def every(name: str) -> list[Any]:
-            return [item for part in parts for item in getattr(part, name)]
-
-        return cls(
-            probability=every("probability"),
-            margin=every("margin"),
-            entropy=every("entropy"),
-            logits=first.logits,
-            start=first.start,
-            temperature=first.temperature,
-            best_ids=every("best_ids"),
-            top_ids=every("top_ids"),
-            top_probabilities=every("top_probabilities"),
-            distribution=torch.cat(drawn_from) if drawn_from else None,
-        )
+        joined: dict[str, Any] = {
+            name: [item for part in parts for item in getattr(part, name)] for name in BY_ROW
+        }
+        drawn_from = [each for part in parts if (each := part.distribution) is not None]
+        joined["distribution"] = torch.cat(drawn_from) if drawn_from else None
+        return replace(parts[0], **joined)
 
     def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
         """The probability of token_ids[i] in row i, for every row that was measured."""

@@ -75,39 +75,32 @@ def _setting_of(item: Field[Any]) -> Setting:
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     [kind] = [part for part in parts if part is not NoneType]
     choices = get_args(kind) if get_origin(kind) is Literal else ()
-    made: dict[str, Any] = {
-        "flag": item.name.replace("_", "-"),
-        "choices": choices,
-        **item.metadata,
-        "name": item.name,
-        "kind": "choice" if choices else KINDS.get(kind, "other"),
-        "default": None if default is MISSING else default,
-        "is_optional": NoneType in parts,
-    }
-    return Setting(**made)
+    return Setting(
+        **{"flag": item.name.replace("_", "-"), "choices": choices, **item.metadata},
+        name=item.name,
+        kind="choice" if choices else KINDS.get(kind, "other"),
+        default=None if default is MISSING else default,
+        is_optional=NoneType in parts,
+    )
 
 
 def check(config: Any) -> None:
-    """Raise ArgumentError for the first setting of a dataclass that breaks its limits."""
+    """Raise ArgumentError for the first setting of a dataclass that breaks its kind or limits."""
     for item in settings_of(type(config)):
         value = getattr(config, item.name)
-        if not (value is None and item.is_optional):
-            require_setting(item, value)
-
-
-def require_setting(item: Setting, value: Any) -> None:
-    """Raise ArgumentError, naming the setting, unless `value` keeps its kind and limits."""
-    if item.kind == "whole":
-        low, high = int(item.low or 0), None if item.high is None else int(item.high)
-        require_integer(item.name, value, low, high)
-    elif item.kind == "number":
-        require_number(item.name, value, item.low or 0, *([item.high] if item.high else []))
-    elif item.kind == "choice" and value not in item.choices:
-        raise ArgumentError(item.name, f"must be one of {', '.join(item.choices)}", value)
-    elif item.kind == "flag" and not isinstance(value, bool):
-        raise ArgumentError(item.name, "must be True or False", value)
-    elif item.kind == "text" and not isinstance(value, str):
-        raise ArgumentError(item.name, "must be text", value)
+        if value is None and item.is_optional:
+            continue
+        if item.kind == "whole":
+            low, high = int(item.low or 0), None if item.high is None else int(item.high)
+            require_integer(item.name, value, low, high)
+        elif item.kind == "number":
+            require_number(item.name, value, item.low or 0, *([item.high] if item.high else []))
+        elif item.kind == "choice" and value not in item.choices:
+            raise ArgumentError(item.name, f"must be one of {', '.join(item.choices)}", value)
+        elif item.kind == "flag" and not isinstance(value, bool):
+            raise ArgumentError(item.name, "must be True or False", value)
+        elif item.kind == "text" and not isinstance(value, str):
+            raise ArgumentError(item.name, "must be text", value)
 
 
 def add_flags(parser: argparse._ActionsContainer, items: Iterable[Setting]) -> None:
@@ -135,10 +128,9 @@ def given(arguments: argparse.Namespace, items: Iterable[Setting]) -> dict[str, 
 
 def with_whole_numbers(items: Iterable[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values, with an int for each float that is whole where a setting is of kind "whole"."""
-    whole = {item.name for item in items if item.kind == "whole"}
-    return {
-        name: int(value)
-        if name in whole and isinstance(value, float) and value.is_integer()
-        else value
-        for name, value in values.items()
-    }
+    made = dict(values)
+    for item in items:
+        value = made.get(item.name)
+        if item.kind == "whole" and isinstance(value, float) and value.is_integer():
+            made[item.name] = int(value)
+    return made

@@ -52,22 +52,17 @@ class Journal:
     """Rows of one piece of work, each a JSON object, in one file per process.
 
     path: file of process 0, and of a process alone; that of process N is called STEM.N.SUFFIX.
-    models, settings, prompts: all that the rows depend on: models with `name` and `weights`, the
-        settings by their repr(), and the prompts as JSON data. The first line of each file tells
-        them, and a file of others is refused.
+    models, settings, prompts: all that the rows depend on, told in the first line of each file:
+        models with `name` and `weights`, settings by their repr(), prompts as JSON data.
     """
 
     def __init__(
         self, path: Path, models: Sequence[Any], settings: object, prompts: object, rank: int = 0
     ) -> None:
         self._path = path
-        self._work = {
-            "weights": [
-                [model.name, dict(model.weights), getattr(model, "runs_on", "")] for model in models
-            ],
-            "settings": repr(settings),
-            "prompts": hashlib.sha256(json.dumps(prompts).encode()).hexdigest(),
-        }
+        weights = [[each.name, dict(each.weights), getattr(each, "runs_on", "")] for each in models]
+        digest = hashlib.sha256(json.dumps(prompts).encode()).hexdigest()
+        self._work = {"weights": weights, "settings": repr(settings), "prompts": digest}
         self._own = path.with_suffix(f".{rank}{path.suffix}") if rank else path
         self._is_begun = False
 

@@ -8,7 +8,7 @@ counts are integers, and all other numbers are finite.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -157,17 +157,14 @@ def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
     return tuple(token_id for event in events for token_id in event.committed)
 
 
-def _type_in_json(item: Field[Any]) -> Any:
-    own: dict[str, Any] = {
-        "strategy": Annotated[str, choice_of(StrategyName)],
-        "solver": dict[str, Any],
-        "pinned": tuple[tuple[Count, Count], ...],
-    }
-    return own.get(item.name, bool if item.type is bool else Any)
-
-
+TYPES: dict[str, Any] = {
+    "strategy": Annotated[str, choice_of(StrategyName)],
+    "solver": dict[str, Any],
+    "pinned": tuple[tuple[Count, Count], ...],
+    **{item.name: bool for item in fields(DecodeConfig) if item.type is bool},
+}
 ConfigData = msgspec.defstruct(
-    "ConfigData", [(item.name, _type_in_json(item)) for item in fields(DecodeConfig)]
+    "ConfigData", [(item.name, TYPES.get(item.name, Any)) for item in fields(DecodeConfig)]
 )
 """The JSON of a config, whose class checks its numbers."""
 

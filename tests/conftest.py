@@ -59,7 +59,7 @@ def loaded(folder: Path) -> HuggingFaceModel:
     if is_block_adapter(folder):
         model, tokenizer, adapter = read_with_adapter(folder, torch.float32)
         return in_pytorch(model, tokenizer, folder.name, adapter)
-    return in_pytorch(*read(str(folder), torch.float32, is_folder=True), folder.name)
+    return in_pytorch(*read(str(folder), torch.float32), folder.name)
 
 
 def in_browsers(

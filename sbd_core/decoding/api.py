@@ -7,7 +7,7 @@ argument is checked before decoding begins.
 import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -37,26 +37,28 @@ STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
 }
 
 
-@dataclass(slots=True)
-class _Active:
-    """A prompt that is being decoded. request: its next forward pass."""
-
-    index: int
-    cache: Cache
-    strategy: Strategy
-    request: ForwardRequest
-
-
 def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
-    """Fill in what the config leaves open: strategy and penalty.
-
-    Raises ArgumentError for a config that the model cannot decode with.
-    """
+    """Fill in strategy and penalty. Raises ArgumentError for what the model cannot decode with."""
     if config.strategy is None:
         config = replace(config, strategy=model.strategy)
-    _check_strategy(model, config)
     if config.repetition_penalty is None:
         config = replace(config, repetition_penalty=model.repetition_penalty)
+    if config.strategy == "ntp":
+        return config
+    if model.mask_token_id is None:
+        rule = (
+            f"must be ntp, as the tokenizer of {model.name} has no mask token: "
+            "sbd prepare gives it one, sbd train teaches it"
+        )
+        raise ArgumentError("strategy", rule, config.strategy)
+    low, high = model.block_range or (1, config.block_size)
+    if not (low <= config.block_size <= high or config.allows_untrained_block_size):
+        rule = f"must be from {low} to {high}, the sizes {model.name} was trained on"
+        raise ArgumentError("block_size", rule, config.block_size)
+    for offset, token_id in config.pinned.items():
+        _token_id(model, f"pinned[{offset}]", token_id)
+        if token_id == model.mask_token_id:
+            raise ArgumentError(f"pinned[{offset}]", "must not be the mask token", token_id)
     return config
 
 
@@ -67,7 +69,6 @@ class Stream(Iterator[StepEvent]):
     """
 
     def __init__(self, model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> None:
-        """See stream()."""
         self.config = config = resolve_defaults(model, config)
         prompt_ids = prompt_token_ids(model, prompt, config)
         self._asked = (model, prompt, prompt_ids, config)
@@ -148,11 +149,9 @@ def generate_batch(
 
 def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> list[DecodeConfig]:
     """One config for each of `count` prompts: `config`, but with the prompt's seed if given."""
-    if seeds is None:
-        return [config] * count
-    if len(seeds) != count:
+    if seeds is not None and len(seeds) != count:
         raise ArgumentError("seeds", f"must be one seed per prompt ({count})", len(seeds))
-    return [replace(config, seed=seed) for seed in seeds]
+    return [replace(config, seed=seed) for seed in seeds or [config.seed] * count]
 
 
 def make_trace(
@@ -173,6 +172,9 @@ def make_trace(
     last = messages[-1][1] if messages else ""
     answer = committed_token_ids(done)
     mentioned = {*prompt_ids}.union(*(event.mentioned_token_ids for event in done))
+    finish: Finish = "length" if len(answer) >= config.max_new_tokens else "stopped"
+    if not model.end_token_ids.isdisjoint(answer[-1:]):
+        finish = "end_of_sequence"
     return Trace(
         model=model.name,
         config=config,
@@ -181,7 +183,7 @@ def make_trace(
         events=done,
         tokens={token_id: model.token_text(token_id) for token_id in sorted(mentioned)},
         text=model.decode(answer),
-        finish=_finish(model, config, answer),
+        finish=finish,
         versions=made_by(model, config),
         shape=model.shape,
         end_token_ids=tuple(sorted(model.end_token_ids)),
@@ -214,9 +216,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         except TypeError as error:
             rule = "must be text, messages or a sequence of token ids"
             raise ArgumentError("prompt", rule, prompt) from error
-        size = model.vocabulary_size
-        if not all(type(token_id) is int and 0 <= token_id < size for token_id in token_ids):
-            token_ids = tuple(_token_id(model, "prompt", token_id) for token_id in token_ids)
+        token_ids = tuple(_token_id(model, "prompt", token_id) for token_id in token_ids)
     if not token_ids:
         raise ArgumentError("prompt", "must hold at least one token", prompt)
     unread = next((token_id for token_id in token_ids if token_id >= model.vocabulary_size), None)
@@ -227,8 +227,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
     if model.max_positions is not None and length > model.max_positions:
         rule = (
             "must leave room: its tokens and max_new_tokens together must be at most "
-            f"{model.max_positions}, "
-            f"the reach of {model.name}"
+            f"{model.max_positions}, the reach of {model.name}"
         )
         raise ArgumentError("prompt", rule, f"{len(token_ids)} + {config.max_new_tokens}")
     return token_ids
@@ -239,15 +238,12 @@ def messages_of(prompt: Prompt) -> tuple[Message, ...]:
 
     Raises ArgumentError for a malformed message, or if the last message is not the user's.
     """
-    if isinstance(prompt, str) or not isinstance(prompt, Sequence):
-        return ()
-    if not any(isinstance(item, Mapping) for item in prompt):
+    if not isinstance(prompt, Sequence) or not any(isinstance(item, Mapping) for item in prompt):
         return ()
     messages = []
     for item in prompt:
-        role, content = (
-            (item.get("role"), item.get("content")) if isinstance(item, Mapping) else (None, None)
-        )
+        fields = item if isinstance(item, Mapping) else {}
+        role, content = fields.get("role"), fields.get("content")
         if role not in ROLES or not isinstance(content, str) or not content.strip():
             rule = f"must be messages of a role ({', '.join(ROLES)}) and a content, a text"
             raise ArgumentError("prompt", rule, item)
@@ -279,33 +275,29 @@ def _events(
 
     configs: one per prompt.
     """
-    waiting = list(enumerate(prompts_ids))[::-1]
-    active: list[_Active] = []
+    waiting = list(enumerate(zip(prompts_ids, configs, strict=True)))[::-1]
+    active: list[tuple[int, Strategy, ForwardRequest]] = []
     free = list(caches)
     while waiting or active:
         while waiting and free:
-            index, prompt_ids = waiting.pop()
+            index, (prompt_ids, config) = waiting.pop()
             cache = free.pop()
             cache.truncate(0)
-            config = configs[index]
             assert config.strategy is not None  # see resolve_defaults()
-            state = DecodingState(model, cache, prompt_ids, config)
-            strategy = STRATEGIES[config.strategy](state)
+            strategy = STRATEGIES[config.strategy](DecodingState(model, cache, prompt_ids, config))
             request = strategy.next_request()
             assert request is not None
-            active.append(_Active(index, cache, strategy, request))
-        results = _results(model, [one.request for one in active])
-        still_active = []
-        for one, result in zip(active, results, strict=True):
+            active.append((index, strategy, request))
+        results = _results(model, [request for _, _, request in active])
+        done, active = active, []
+        for (index, strategy, asked), result in zip(done, results, strict=True):
             with one_thread_between_passes(model):
-                event, request = one.strategy.update(result), one.strategy.next_request()
-            yield one.index, event
+                event, request = strategy.update(result), strategy.next_request()
+            yield index, event
             if request is None:
-                free.append(one.cache)
+                free.append(asked.cache)
             else:
-                one.request = request
-                still_active.append(one)
-        active = still_active
+                active.append((index, strategy, request))
 
 
 def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[ForwardResult]:
@@ -314,34 +306,10 @@ def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[F
     logits = model.forward_batch(requests)
     if len(logits) > 1 and logits[0].is_cuda:
         torch.cuda.synchronize(logits[0].device)  # the pass must be over, as its time is shared
-    seconds = time.perf_counter() - began
-    if len(logits) == 1:
-        return [ForwardResult(logits[0], seconds)]
     sizes = [request.num_rows for request in requests]
-    return [
-        ForwardResult(rows, seconds * size / sum(sizes))
-        for rows, size in zip(logits, sizes, strict=True)
-    ]
-
-
-def _check_strategy(model: SetBlockModel, config: DecodeConfig) -> None:
-    if config.strategy == "ntp":
-        return
-    if model.mask_token_id is None:
-        rule = (
-            f"must be ntp, as the tokenizer of {model.name} has no mask token: "
-            "sbd prepare gives it one, sbd train teaches it"
-        )
-        raise ArgumentError("strategy", rule, config.strategy)
-    if model.block_range is not None and not config.allows_untrained_block_size:
-        low, high = model.block_range
-        if not low <= config.block_size <= high:
-            rule = f"must be from {low} to {high}, the sizes {model.name} was trained on"
-            raise ArgumentError("block_size", rule, config.block_size)
-    for offset, token_id in config.pinned.items():
-        _token_id(model, f"pinned[{offset}]", token_id)
-        if token_id == model.mask_token_id:
-            raise ArgumentError(f"pinned[{offset}]", "must not be the mask token", token_id)
+    seconds_per_row = (time.perf_counter() - began) / sum(sizes)
+    parts = zip(logits, sizes, strict=True)
+    return [ForwardResult(rows, seconds_per_row * size) for rows, size in parts]
 
 
 def _token_id(model: SetBlockModel, argument: str, given: object) -> int:
@@ -354,9 +322,3 @@ def _token_id(model: SetBlockModel, argument: str, given: object) -> int:
         rule = f"must hold token ids from 0 to {model.vocabulary_size - 1}, in one sequence"
         raise ArgumentError(argument, rule, given)
     return token_id
-
-
-def _finish(model: SetBlockModel, config: DecodeConfig, answer: Sequence[int]) -> Finish:
-    if answer and answer[-1] in model.end_token_ids:
-        return "end_of_sequence"
-    return "length" if len(answer) >= config.max_new_tokens else "stopped"

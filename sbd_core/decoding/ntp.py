@@ -29,7 +29,7 @@ class NextTokenPrediction:
         position, self._causal_ids = len(state.answer), stats.sample(state.generator)
         [hindsight] = make_hindsight(self._causal_ids, stats, position)
         return state.event(
-            block=Span(position, 1),
+            Span(position, 1),
             masked=masked_positions(stats, (0,), position) if state.is_recorded else (),
             reveals=(Reveal(position, hindsight.token_id, 0, hindsight.probability),),
             committed=self._causal_ids,

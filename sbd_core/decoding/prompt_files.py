@@ -97,13 +97,5 @@ def _finished(
         if has_ended or lengths[index] >= config.max_new_tokens:
             trace = make_trace(model, read[index], read[index], config, events[index])
             events[index] = []
-            yield (
-                index,
-                {
-                    "text": trace.text,
-                    "token_ids": list(trace.token_ids),
-                    "num_tokens": trace.num_tokens,
-                    "num_forwards": trace.num_forwards,
-                    "finish": trace.finish,
-                },
-            )
+            names = ("text", "token_ids", "num_tokens", "num_forwards", "finish")
+            yield index, {name: getattr(trace, name) for name in names}

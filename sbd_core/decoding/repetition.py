@@ -29,8 +29,8 @@ class SeenTokens:
     def read(self, causal_ids: Sequence[int], *, num_cached: int, num_sure: int) -> None:
         """Record that a forward pass reads `causal_ids` after `num_cached` cached tokens.
 
-        num_sure: number of leading `causal_ids` that every row of logits sees. The tokens after
-            them may be a draft, which the cache drops if it is rejected.
+        num_sure: number of leading `causal_ids` that every row of logits sees. The others may be a
+            draft, which the cache drops if it is rejected.
         """
         self.add(self._unsure[: num_cached - self._num_added])
         self.add(causal_ids[:num_sure])
@@ -38,17 +38,13 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """Return the argument `not_added` of penalise() for `num_rows` causal rows.
-
-        The first of these rows reads the last token that read() counted in num_sure.
-        """
+        """Return `not_added` of penalise() for causal rows, from the last of num_sure on."""
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
-        """Return the argument `not_added` of penalise() for a block's rows.
+        """Return `not_added` of penalise() for a block's rows.
 
-        The list for a row holds all causal tokens that add() was not given, and the block's known
-        tokens to the left of the row.
+        For a row: the causal tokens that add() was not given, and the known ones at its left.
         """
         before, known = [], list(self._unsure)
         for token_id in block_ids:
@@ -76,10 +72,7 @@ class SeenTokens:
 
 
 def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> None:
-    """Penalise logits in place. rows: (rows, vocab).
-
-    seen: for each row, the token ids to penalise, once each. Rows after len(seen) do not change.
-    """
+    """Penalise logits (rows, vocab) in place. seen: for each row, the token ids, once each."""
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
     if pairs and penalty != 1 and is_on_cpu(rows):
         values, factor = rows.numpy(), np.float32(penalty)

@@ -142,15 +142,21 @@ class SetBlockDecoding:
         logits = state.receive(result)
         if pending is None:
             self._pending = PendingTokens(state.causal_stats(logits, 1))
-            return state.event(block=Span(0, 0))
+            return state.event(Span(0, 0))
         assert block is not None
         num_pending = len(pending.token_ids)
         hindsight: tuple[Hindsight, ...] = ()
         if num_pending:
             hindsight = pending.pop_hindsight(state.causal_stats(logits, num_pending))
-        masked, reveals = (
-            self._revealed(block, logits, num_pending) if block.span.size else ((), ())
-        )
+        masked: tuple[MaskedPosition, ...] = ()
+        reveals: tuple[Reveal, ...] = ()
+        if block.span.size:
+            block.forbid_ends(logits, num_pending)
+            stats = state.block_stats(logits, num_pending, block.token_ids)
+            token_ids, offsets = stats.sample(state.generator), block.masked()
+            masked = masked_positions(stats, offsets, block.span.start)
+            order = reveal_order_from_scores(state.config.solver, stats, offsets, state.generator)
+            reveals = block.reveal(order, token_ids, stats)
         committed, self._waiting = self._waiting, []
         final = block.final_token_ids
         if final is not None:
@@ -158,27 +164,8 @@ class SetBlockDecoding:
             committed = [*committed, *final]
             self._block = None
         return state.event(
-            block=block.span,
-            masked=masked,
-            reveals=reveals,
-            committed=committed,
-            hindsight=hindsight,
+            block.span, masked=masked, reveals=reveals, committed=committed, hindsight=hindsight
         )
-
-    def _revealed(
-        self, block: Block, logits: Tensor, first: int
-    ) -> tuple[tuple[MaskedPosition, ...], tuple[Reveal, ...]]:
-        """Reveal the positions that the solver picks. Returns (masked positions, reveals).
-
-        first: index of the block's first row within `logits`.
-        """
-        state = self._state
-        block.forbid_ends(logits, first)
-        stats = state.block_stats(logits, first, block.token_ids)
-        token_ids, offsets = stats.sample(state.generator), block.masked()
-        masked = masked_positions(stats, offsets, block.span.start)
-        order = reveal_order_from_scores(state.config.solver, stats, offsets, state.generator)
-        return masked, block.reveal(order, token_ids, stats)
 
 
 class CausalFirstDecoding:
@@ -234,7 +221,7 @@ class CausalFirstDecoding:
         probabilities = first.token_probabilities(token_ids[:1])
         probabilities = [*probabilities, *guesses.token_probabilities(token_ids[1:])]
         return state.event(
-            block=block,
+            block,
             masked=masked_positions(stats, offsets, block.start),
             reveals=tuple(
                 Reveal(block.start + i, token_id, i, round_to_6_digits(probabilities[i]))

@@ -7,7 +7,7 @@ know who makes the forward pass, or which other texts share it.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch import Tensor
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
+from sbd_core.events import Hindsight, MaskedPosition, Span, StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
 from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
 
@@ -56,15 +56,13 @@ class DecodingState:
         self.generator = torch.Generator().manual_seed(config.seed)
         self.answer: list[int] = []
         assert config.repetition_penalty is not None
-        self._seen: SeenTokens | None = None
-        """None without a penalty."""
-        if config.repetition_penalty != 1:
-            self._seen = SeenTokens(config.repetition_penalty)
-        mask_id, temperature = model.mask_token_id, config.temperature
-        self._causal_spec = LogitStatsSpec(forbidden_id=mask_id, temperature=temperature)
-        self._block_spec = LogitStatsSpec(
-            forbidden_id=mask_id,
-            temperature=temperature,
+        penalty = config.repetition_penalty
+        self._seen = SeenTokens(penalty) if penalty != 1 else None
+        self._causal_spec = LogitStatsSpec(
+            forbidden_id=model.mask_token_id, temperature=config.temperature
+        )
+        self._block_spec = replace(
+            self._causal_spec,
             num_top=config.top_k_recorded,
             has_entropy=True,
             has_margin=config.solver.needs_margin,
@@ -86,8 +84,7 @@ class DecodingState:
     @property
     def is_finished(self) -> bool:
         """Whether the answer ends with an end-of-sequence token or has max_new_tokens tokens."""
-        ends = bool(self.answer) and self.answer[-1] in self.model.end_token_ids
-        return ends or self.num_left <= 0
+        return self.num_left <= 0 or not self.model.end_token_ids.isdisjoint(self.answer[-1:])
 
     def request(
         self,
@@ -118,21 +115,18 @@ class DecodingState:
         return self._stats(logits, 0, stop, spec, before)
 
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
-        """Statistics of a block's rows, as the solver and the events need them.
+        """Statistics of a block's rows, from `start` on, as the solver and the events need them.
 
-        start: index of the block's first row within `logits`.
         block_ids: the block's token ids as the model read them. A repetition penalty on a row also
             covers the block's known tokens to the left of the row.
         """
-        before: Sequence[Sequence[int]] = ()
-        if self._seen is not None:
-            before = self._seen.before_block_rows(block_ids, self.model.mask_token_id)
+        mask_id = self.model.mask_token_id
+        before = () if self._seen is None else self._seen.before_block_rows(block_ids, mask_id)
         return self._stats(logits, start, start + len(block_ids), self._block_spec, before)
 
     def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
         """Statistics of an alternative's causal row: the best token and its probability.
 
-        row: index of the alternative's row within `logits`.
         before: (for a repetition penalty) the accepted draft tokens, then the alternative.
         """
         return self._stats(logits, row, row + 1, self._causal_spec, [before])
@@ -147,16 +141,13 @@ class DecodingState:
         is_recorded: bool,
         num_top: int = 0,
     ) -> tuple[LogitStats, list[int]]:
-        """Draft tokens from a block's rows, which are logits[start:stop].
+        """Draft tokens from a block's rows, logits[start:stop]; returns (statistics, tokens).
 
         exact: the final tokens after the token of the first causal row with logits. The last of
-            these final tokens stands at the block's first position.
+            these stands at the block's first position, in place of the first token returned.
         is_recorded: whether to add the statistics that events need.
         num_top: the statistics of each row hold at least this many of the likeliest tokens.
-
-        Returns (statistics, tokens) of all rows of the block. Use exact[-1] in place of the first
-        token. With a repetition penalty or a sampler head, the choice of a token depends on the
-        tokens before it.
+        With a repetition penalty or a sampler head, a token depends on the tokens before it.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -211,42 +202,28 @@ class DecodingState:
             ) from error
 
     def event(
-        self,
-        *,
-        block: Span,
-        masked: tuple[MaskedPosition, ...] = (),
-        reveals: tuple[Reveal, ...] = (),
-        committed: Sequence[int] = (),
-        draft: Sequence[int] = (),
-        hindsight: tuple[Hindsight, ...] = (),
-        predrafts: tuple[Predraft, ...] = (),
+        self, block: Span, *, committed: Sequence[int] = (), draft: Sequence[int] = (), **parts: Any
     ) -> StepEvent:
         """Add `committed` to the answer and make the event. For the arguments see StepEvent."""
-        kind: Kind = "decode" if self._num_forwards else "prefill"
         index, self._num_forwards = self._num_forwards, self._num_forwards + 1
         self.answer.extend(committed)
         return StepEvent(
-            index=index,
-            kind=kind,
-            num_cached=self._context[0],
-            num_causal=self._context[1],
-            block=block,
-            masked=masked,
-            reveals=reveals,
+            index,
+            "decode" if index else "prefill",
+            *self._context,
+            block,
             committed=tuple(committed),
             draft=tuple(draft),
-            hindsight=hindsight,
-            predrafts=predrafts,
             seconds=round_to_6_digits(time.perf_counter() - self._began),
+            **parts,
         )
 
 
 def masked_positions(
     stats: LogitStats, offsets: Sequence[int], start: int, num_top: int | None = None
 ) -> tuple[MaskedPosition, ...]:
-    """Make MaskedPositions for an event. offsets: their offsets in the block.
+    """Make the MaskedPositions at `offsets` of a block that starts at position `start`.
 
-    start: position at which the block starts.
     num_top: number of likeliest tokens to record; None records all that `stats` lists.
     """
     ids = [each[:num_top] for each in stats.top_ids]
@@ -266,27 +243,19 @@ def make_hindsight(
     token_ids: Sequence[int], stats: LogitStats, start: int
 ) -> tuple[Hindsight, ...]:
     """Make the Hindsight of tokens from position `start` on. stats: one causal row per token."""
-    rows = zip(
-        token_ids,
-        stats.token_probabilities(token_ids),
-        stats.best_ids,
-        stats.probability,
-        strict=True,
-    )
+    probabilities = stats.token_probabilities(token_ids)
     hindsight = []
-    for position, (token_id, probability, best_id, best_probability) in enumerate(rows, start):
-        best = round_to_6_digits(best_probability)
-        own = best if token_id == best_id else round_to_6_digits(probability)
-        hindsight.append(Hindsight(position, token_id, own, best_id, best))
+    for row, (token_id, best_id) in enumerate(zip(token_ids, stats.best_ids, strict=True)):
+        best = round_to_6_digits(stats.probability[row])
+        own = best if token_id == best_id else round_to_6_digits(probabilities[row])
+        hindsight.append(Hindsight(start + row, token_id, own, best_id, best))
     return tuple(hindsight)
 
 
 def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> list[int]:
     """The tokens up to and including the first end-of-sequence; all tokens if there is none."""
-    for index, token_id in enumerate(token_ids):
-        if token_id in end_token_ids:
-            return list(token_ids[: index + 1])
-    return list(token_ids)
+    ends = (index for index, token_id in enumerate(token_ids) if token_id in end_token_ids)
+    return list(token_ids[: next(ends, len(token_ids)) + 1])
 
 
 def round_to_6_digits(value: float) -> float:

@@ -28,10 +28,10 @@ from sbd_core.decoding.state import (
     make_hindsight,
     masked_positions,
 )
-from sbd_core.decoding.verify_rows import RowPlan, draft_length, plan_rows
+from sbd_core.decoding.verify_rows import draft_length, plan_rows
 from sbd_core.events import MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.sampling import LogitStats
+from sbd_core.sampling import LogitStats, sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,13 @@ def _draft_of(
 ) -> Draft:
     """Make a draft from all rows of a block but the first, whose position has its final token.
 
-    stats, chosen: statistics and a chosen token for each row of the block.
-    length: largest number of tokens in the draft.
+    stats, chosen: of each row of the block. length: largest number of tokens in the draft.
     end_ids: tokens that end an answer. The draft ends with the first one that it holds.
     """
     token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
-    drawn_from, length = stats.distribution, len(token_ids)
-    own = slice(1, length + 1)
-    if drawn_from is not None:
-        return Draft(token_ids, stats.probability[own], drawn_from[own])
+    own = slice(1, len(token_ids) + 1)
+    if stats.distribution is not None:
+        return Draft(token_ids, stats.probability[own], stats.distribution[own])
     listed = zip(stats.top_ids[own], stats.top_probabilities[own], strict=True)
     # End tokens are left out, as the check itself finds where the answer ends.
     alternatives = [
@@ -104,14 +102,10 @@ class _AskedPredraft:
     row: int
 
     @property
-    def first_mask(self) -> int:
-        """Index of the first mask's row within the logits."""
-        return self.row + (self.alternative is not None)
-
-    @property
-    def stop(self) -> int:
-        """Index, within the logits, of the row that follows the predraft's last row."""
-        return self.first_mask + self.span.size
+    def masks(self) -> tuple[int, int]:
+        """Index of the first mask's row within the logits, and of the row after the last."""
+        first = self.row + (self.alternative is not None)
+        return first, first + self.span.size
 
 
 class DraftAndVerify:
@@ -119,8 +113,7 @@ class DraftAndVerify:
 
     The exact token is what next-token prediction gives after the accepted tokens. The length of a
     draft depends on the probability of the likeliest token at each mask, config.block_size and
-    config.max_rows. It never depends on the tokens drawn, so that the answer keeps the distribution
-    of next-token prediction.
+    config.max_rows.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -137,48 +130,35 @@ class DraftAndVerify:
         state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
-        plan = self._next_plan()
-        *predrafts, last = [Span(start + i, size) for i, size in enumerate(plan.block_sizes)]
-        self._block = last
+        config, end_ids = state.config, state.model.end_token_ids
+        plan = plan_rows(
+            draft.probabilities,
+            state.model.calibration,
+            block_size=config.block_size,
+            num_left=state.num_left,
+            max_rows=config.max_rows,
+            alternatives=[[chance for _, chance in own] for own in draft.alternatives],
+            num_sure=draft.num_sure,
+            is_end=not end_ids.isdisjoint(draft.token_ids[-1:]),
+        )
+        *predrafts, self._block = [Span(start + i, size) for i, size in enumerate(plan.block_sizes)]
         spans: list[tuple[Span, int | None]] = [(span, None) for span in predrafts if span.size]
         spans += [
             (Span(start + place + 1, size), draft.alternatives[place][rank][0])
             for place, rank, size in plan.alternatives
         ]
         self._asked, row = [], len(draft.token_ids) + 1 + self._block.size
+        predraft_blocks, num_before = list[PredraftBlock](), len(self._exact_ids) - start
         for span, alternative in spans:
             self._asked.append(_AskedPredraft(span, alternative, row))
-            row = self._asked[-1].stop
-        num_before = len(self._exact_ids) - start
-        return state.request(
-            [*self._exact_ids, *draft.token_ids],
-            self._masks(self._block),
-            len(draft.token_ids) + 1,
-            [self._predraft_block(asked, num_before) for asked in self._asked],
-        )
-
-    def _next_plan(self) -> RowPlan:
-        config, model, draft = self._state.config, self._state.model, self._draft
-        return plan_rows(
-            draft.probabilities,
-            model.calibration,
-            block_size=config.block_size,
-            num_left=self._state.num_left,
-            max_rows=config.max_rows,
-            alternatives=[[chance for _, chance in own] for own in draft.alternatives],
-            num_sure=draft.num_sure,
-            is_end=bool(draft.token_ids) and draft.token_ids[-1] in model.end_token_ids,
-        )
-
-    def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
-        """Make the part of the request for one predraft.
-
-        num_before: number to add to a position of the answer to count the causal tokens before it.
-        """
-        masks, num_causal = self._masks(asked.span), num_before + asked.span.start
-        if asked.alternative is None:
-            return PredraftBlock(num_causal, masks)
-        return PredraftBlock(num_causal - 1, [asked.alternative, *masks], is_alternative=True)
+            _, row = self._asked[-1].masks
+            is_alternative = alternative is not None
+            ids = [*([] if alternative is None else [alternative]), *self._masks(span)]
+            num_causal = num_before + span.start - is_alternative
+            predraft_blocks.append(PredraftBlock(num_causal, ids, is_alternative))
+        causal_ids = [*self._exact_ids, *draft.token_ids]
+        num_checked = len(draft.token_ids) + 1
+        return state.request(causal_ids, self._masks(self._block), num_checked, predraft_blocks)
 
     def _masks(self, span: Span) -> list[int]:
         assert self._state.model.mask_token_id is not None
@@ -190,31 +170,27 @@ class DraftAndVerify:
         logits, num_checked = state.receive(result), len(self._draft.token_ids) + 1
         causal = state.causal_stats(logits, num_checked)
         exact = _checked(state, self._draft, causal)
-        num_accepted = len(exact) - 1
         used = self._used_predraft(exact)
         state.cache.truncate(state.cache.length - num_checked + len(exact))
         self._exact_ids = exact[-1:]
         tokens = cut_after_end(exact, state.model.end_token_ids)[: state.num_left]
         masked: tuple[MaskedPosition, ...] = ()
         self._draft = EMPTY_DRAFT
-        stop = num_checked + block.size
-        if num_accepted == num_checked - 1 and block.size:
+        if len(exact) == num_checked and block.size:
+            rows = num_checked, num_checked + block.size
+            is_recorded, num_listed = state.is_recorded, state.config.top_k_recorded
             stats, chosen = state.draft(
-                logits,
-                num_checked,
-                stop,
-                exact,
-                is_recorded=state.is_recorded,
-                num_top=self._num_top,
+                logits, *rows, exact, is_recorded=is_recorded, num_top=self._num_top
             )
-            if state.is_recorded:
-                num_listed = state.config.top_k_recorded
+            if is_recorded:
                 masked = masked_positions(stats, range(block.size), block.start, num_listed)
             self._draft = self._drafted(stats, chosen)
-        predrafts = self._predrafts(logits, used, exact)
+        if used is not None:
+            self._draft = self._draft_of_used(used, logits, exact)
+        drafted = tuple(self._draft.token_ids)
         hindsight = make_hindsight(tokens, causal.rows(0, len(tokens)), start)
         return state.event(
-            block=block,
+            block,
             masked=masked,
             reveals=tuple(
                 Reveal(h.position, h.token_id, rank, h.probability)
@@ -223,7 +199,12 @@ class DraftAndVerify:
             committed=tokens,
             draft=self._draft.token_ids,
             hindsight=hindsight,
-            predrafts=predrafts,
+            predrafts=tuple(
+                Predraft(
+                    *each.span, drafted if each is used else (), each is used, each.alternative
+                )
+                for each in self._asked
+            ),
         )
 
     def _drafted(self, stats: LogitStats, chosen: Sequence[int]) -> Draft:
@@ -235,30 +216,13 @@ class DraftAndVerify:
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
         """Find the predraft that continues after the checked tokens `exact`, or return None.
 
-        A predraft that read the last of `exact` as its alternative is preferred to one that has no
-        alternative.
+        Preferred is one that read the last of `exact` as its alternative.
         """
         if len(exact) > len(self._draft.token_ids):
             return None
         position = len(self._state.answer) + len(exact)
-        right = (position, exact[-1])
-        without = (position - 1, None)
-        places = {(each.span.start, each.alternative): each for each in self._asked}
-        return places.get(right) or places.get(without)
-
-    def _predrafts(
-        self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
-    ) -> tuple[Predraft, ...]:
-        """Make the event's Predrafts. The predraft `used` becomes the next draft."""
-        predrafts = []
-        for asked in self._asked:
-            draft = EMPTY_DRAFT
-            if asked is used:
-                draft = self._draft = self._draft_of_used(asked, logits, exact)
-            predrafts.append(
-                Predraft(*asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
-            )
-        return tuple(predrafts)
+        asked = {(each.span.start, each.alternative): each for each in self._asked}
+        return asked.get((position, exact[-1])) or asked.get((position - 1, None))
 
     def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
         """Make a draft from a used predraft. An alternative's row, if any, gives token 0."""
@@ -267,9 +231,8 @@ class DraftAndVerify:
             before += state.alternative_stats(logits, used.row, exact).best_ids
             if before[-1] in state.model.end_token_ids or not used.span.size:
                 return EMPTY_DRAFT.preceded_by(before[-1])
-        rows = used.first_mask, used.stop
         draft = self._drafted(
-            *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top)
+            *state.draft(logits, *used.masks, before, is_recorded=False, num_top=self._num_top)
         )
         return draft if used.alternative is None else draft.preceded_by(before[-1])
 
@@ -293,8 +256,5 @@ def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int
         rest = (wanted - drafted).clamp(min=0)
         # Two distributions equal up to rounding leave nothing; either is then right.
         source = rest if rest.sum() > 0 else wanted
-        return [*accepted, int(torch.multinomial(source, 1, generator=state.generator))]
-    return [
-        *accepted,
-        int(torch.multinomial(causal.distribution[-1], 1, generator=state.generator)),
-    ]
+        return [*accepted, int(sample(source[None], state.generator))]
+    return [*accepted, int(sample(causal.distribution[-1:], state.generator))]

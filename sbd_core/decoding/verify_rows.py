@@ -16,9 +16,7 @@ number is the chance that the check ends just before the mask's block, times the
 next draft is right up to the mask. Rows with more expected tokens are chosen first, `max_rows` rows
 at most.
 
-The choice depends on the masked head's probabilities and the model's calibration, but never on
-which tokens were drafted. Otherwise a draft would not be a sample of the masked head's
-distribution, and verification would not be exact. Standard library only.
+The choice never depends on which tokens were drafted; verify.py says why. Standard library only.
 """
 
 from collections.abc import Sequence
@@ -40,8 +38,8 @@ class RowPlan:
     """The rows that a forward pass reads besides the exact token and the draft that it checks.
 
     block_sizes: item n is the number of masks after the draft's first n tokens.
-    alternatives: (index of a drafted token, rank of an alternative to this token from 0, number of
-        masks after the alternative) for each alternative that is read.
+    alternatives: (index of a drafted token, rank of its alternative from 0, number of masks after
+        that) for each alternative that is read.
     """
 
     block_sizes: tuple[int, ...]
@@ -49,18 +47,14 @@ class RowPlan:
 
 
 def chances_of(probabilities: Sequence[float], scale: float) -> list[float]:
-    """Compute the chance that each token is right, from the masked head's probabilities.
-
-    scale: `drafted` or `alternatives` of the model's Calibration.
-    """
+    """The chance that each token is right. scale: of the model's Calibration, for its kind."""
     return [min(CERTAIN, probability * scale) for probability in probabilities]
 
 
 def draft_length(probabilities: Sequence[float], calibration: Calibration, max_rows: int) -> int:
     """Choose the largest draft length whose tokens are all right with a chance above a bound.
 
-    The bound is 0.5 / max_rows, or the calibration's `least` if that is larger.
-    probabilities: the masked head's probability of the likeliest token at each position.
+    The bound is 0.5 / max_rows, or the calibration's `least`. probabilities: see plan_rows().
     """
     reached = accumulate(chances_of(probabilities, calibration.drafted), mul)
     bound = max(calibration.least, 0.5 / max_rows)
@@ -156,10 +150,9 @@ def _branches(
 
 
 def _steps(gains: Sequence[float]) -> Steps:
-    """Group consecutive rows into steps of falling mean gain.
+    """Group consecutive rows, by the expected tokens of each, into steps of falling mean gain.
 
-    gains: expected tokens of each row. A row that gains less than the next one pays only together
-        with the next one, so the two form one step.
+    A row that gains less than the next one pays only together with it, so the two form one step.
     """
     steps: Steps = []
     for gain in gains:

@@ -12,17 +12,6 @@ if TYPE_CHECKING:
     from sbd_core.hf.hub import write_custom_generate
     from sbd_core.models.loading import read_adapted
 
-_HOMES = {
-    "Merged": "hf.conversions",
-    "Preparation": "hf.conversions",
-    "SetBlockOutput": "hf.generation",
-    "generate": "hf.generation",
-    "merge": "hf.conversions",
-    "prepare": "hf.conversions",
-    "read_adapted": "models.loading",
-    "write_custom_generate": "hf.hub",
-}
-
 __all__ = [
     "Merged",
     "Preparation",
@@ -33,9 +22,11 @@ __all__ = [
     "read_adapted",
     "write_custom_generate",
 ]
+_MODULES = ("hf.generation", "hf.hub", "hf.conversions", "models.loading")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'sbd_core.hf' has no attribute {name!r}")
-    return getattr(import_module(f"sbd_core.{_HOMES[name]}"), name)
+    modules = (import_module(f"sbd_core.{module}") for module in _MODULES)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))

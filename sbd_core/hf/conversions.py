@@ -23,12 +23,8 @@ from sbd_core.models.loading import (
     read_with_peft,
     require_causal_lm,
 )
-from sbd_core.models.mask_token import (
-    MaskToken,
-    choose_mask_token,
-    give_mask_token,
-    num_embedding_rows,
-)
+from sbd_core.models.mask_token import MaskToken, choose_mask_token, give_mask_token
+from sbd_core.models.mask_token import num_embedding_rows as num_rows
 from sbd_core.models.model_folder import BlockSettings, block_config, is_block_adapter
 from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.models.runtime import bars_only_on_a_terminal
@@ -97,40 +93,28 @@ def prepare(
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
     target, name = require_new_folder(out), str(source)
     model, tokenizer = read_fit(name)
-    rows_before = num_embedding_rows(model)
+    rows_before = num_rows(model)
     mask = choose_mask_token(model, tokenizer)
     texts = probes(min(rows_before, len(tokenizer)), mask.token_id)
-    before = logits(model, texts)
+    others = [i for i in range(rows_before) if i != mask.token_id]
+    before = logits(model, texts)[..., others]
     give_mask_token(model, tokenizer, mask)
-    rows_after = num_embedding_rows(model)
-    settings = block_config(block_range, strategy)
-    model.config.set_block_decoding = {**settings, "is_trained": False}
+    rows_after = num_rows(model)
+    model.config.set_block_decoding = block_config(block_range, strategy) | {"is_trained": False}
     model.config.mask_token_id = mask.token_id
     model.config.architectures = [type(model).__name__]
     suppressed = model.generation_config.suppress_tokens or []
     model.generation_config.suppress_tokens = sorted({*suppressed, mask.token_id})
-    others = [i for i in range(before.shape[-1]) if i != mask.token_id]
     change = write_checked(model, tokenizer, target, texts, before, others)
-    return Preparation(
-        model=name,
-        folder=str(target),
-        mask_token=mask,
-        block_range=block_range,
-        num_rows=(rows_before, rows_after),
-        num_checked=texts.numel(),
-        largest_change=change,
-    )
+    rows = rows_before, rows_after
+    return Preparation(name, str(target), mask, block_range, rows, texts.numel(), change)
 
 
 def probes(num_tokens: int, mask_id: int) -> Tensor:
     """Draw token ids (NUM_PROBES, PROBE_LENGTH) below num_tokens, none of them mask_id."""
-    weights = torch.ones(num_tokens)
-    weights[mask_id:][:1] = 0
+    ids = torch.tensor([i for i in range(num_tokens) if i != mask_id])
     generator = torch.Generator().manual_seed(0)
-    drawn = torch.multinomial(
-        weights, NUM_PROBES * PROBE_LENGTH, replacement=True, generator=generator
-    )
-    return drawn.view(NUM_PROBES, PROBE_LENGTH)
+    return ids[torch.randint(len(ids), (NUM_PROBES, PROBE_LENGTH), generator=generator)]
 
 
 @torch.inference_mode()
@@ -150,10 +134,8 @@ def write_checked(
 ) -> float:
     """Write a model folder, read it again, and return the largest change of a logit.
 
-    model: the model to write; its weights are dropped to save memory.
-    texts: token ids (texts, length) at which logits are compared.
-    before: logits (texts, length, vocab) before the writing.
-    tokens: ids of the tokens whose logits are compared.
+    model: its weights are dropped, to save memory.
+    before: logits of `tokens` at `texts`, to compare with those of the written folder.
     Raises ArgumentError, or ModelError if the logits differ; `target` is then not written.
     """
     with bars_only_on_a_terminal(), replaced_folder(target) as fresh:
@@ -161,18 +143,14 @@ def write_checked(
         tokenizer.save_pretrained(fresh)
         write_custom_generate(fresh)
         model.to("meta")  # two copies of a large model need not fit in memory
-        again, _ = read(str(fresh), "auto", is_folder=True)
-        old, new = before[..., tokens], logits(again, texts)[..., tokens]
-        if not torch.equal(old.argmax(-1), new.argmax(-1)):
+        new = logits(read(str(fresh), "auto")[0], texts)[..., tokens]
+        if not torch.equal(before.argmax(-1), new.argmax(-1)):
             raise ModelError("model: reading it again gave other next tokens; nothing was kept")
-        return require_same_logits(old, new, "writing and reading it again")
+        return require_same_logits(before, new, "writing and reading it again")
 
 
 def require_same_logits(before: Tensor, after: Tensor, step: str) -> float:
-    """Return the largest change of a logit. Raises ModelError if it is too large for rounding.
-
-    step: name of the step that changed the logits, for the error message.
-    """
+    """Return the largest change of a logit. Raises ModelError if it is too large for rounding."""
     change = float((before - after).abs().max())
     if not change <= TOLERANCE * float(before.abs().max()):
         raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
@@ -216,8 +194,7 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
         raise ModelError(f"model: {rule}")
     target, source = require_new_folder(out), str(adapter)
     with loading_errors(source, "model"):
-        config = require_causal_lm(source)
-        assert config is not None
+        config = require_causal_lm(source) or {}
         adapted, tokenizer = read_with_peft(source, config, "auto")
     dtype = adapted.dtype
     texts = probes(int(adapted.get_input_embeddings().weight.shape[0]), len(tokenizer))
@@ -236,11 +213,5 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
         weight.data = weight.data.to(dtype)
     model.config.dtype = dtype
     write_checked(model, tokenizer, target, texts, logits(model, texts))
-    return Merged(
-        adapter=str(adapter),
-        base=config["base_model_name_or_path"],
-        folder=str(target),
-        dtype=str(dtype).removeprefix("torch."),
-        num_checked=texts.numel(),
-        largest_change=change,
-    )
+    base, name = config["base_model_name_or_path"], str(dtype).removeprefix("torch.")
+    return Merged(source, base, str(target), name, texts.numel(), change)

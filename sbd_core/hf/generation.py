@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import LongTensor, Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers.generation import (
     EosTokenCriteria,
     MaxLengthCriteria,
@@ -36,7 +37,6 @@ from sbd_core.models.logits_processors import (
 )
 from sbd_core.models.model_folder import BlockSettings, untrained_note
 from sbd_core.models.probes import require_block_attention
-from sbd_core.models.protocol import Message
 from sbd_core.solvers import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
@@ -47,37 +47,21 @@ ATTENTION = ("sdpa", "eager")
 """Attention implementations that take any mask; flash kernels take causal ones alone."""
 
 
-class TokenModel(TransformersModel):
-    """Adapts a transformers model to SetBlockModel, without a tokenizer.
+def _wrapped(model: Any, **facts: Any) -> Any:
+    """Wrap a model for decoding token ids, without a tokenizer. facts: of TransformersModel.
 
-    Its repetition penalty is none, as that of a decode comes from transformers.
+    Raises ArgumentError or ModelError if the model cannot decode blocks.
     """
-
-    def __init__(self, model: Any, **facts: Any) -> None:
-        """Wrap a model. facts: the mask token, end tokens and logits of TransformersModel.
-
-        Raises ArgumentError or ModelError if the model cannot decode blocks.
-        """
-        name = model.config._name_or_path or type(model).__name__
-        attention = model.config._attn_implementation
-        if attention not in ATTENTION:
-            raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
-        require_block_attention(model, name)
-        gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
-        head = gate.sampler_head if gate else None
-        super().__init__(model, name, TransformersBackend(model, gate), sampler_head=head, **facts)
-
-    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Raise ArgumentError, as a prompt must be token ids here."""
-        raise ArgumentError("prompt", "must be token ids", prompt)
-
-    def decode(self, token_ids: Sequence[int]) -> str:
-        """Return an empty text, as there is no tokenizer."""
-        return ""
-
-    def token_text(self, token_id: int) -> str:
-        """The id of a token, in brackets, as there is no tokenizer."""
-        return f"[{token_id}]"
+    name = model.config._name_or_path or type(model).__name__
+    attention = model.config._attn_implementation
+    if attention not in ATTENTION:
+        raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
+    require_block_attention(model, name)
+    gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
+    head = gate.sampler_head if gate else None
+    return TransformersModel(
+        model, name, TransformersBackend(model, gate), sampler_head=head, **facts
+    )
 
 
 @dataclass
@@ -166,11 +150,9 @@ def generate(
     rules = read_processors(logits_processor or [], num_padding)
     ends = _end_token_ids(generation_config)
     mask_token_id = _mask_token_id(model, mask_token_id, ends, is_needed=strategy != "ntp")
-    wrapped = TokenModel(
-        model,
-        mask_token_id=mask_token_id,
-        end_token_ids=ends,
-        compute_logit_stats=with_processors(rules),
+    stats = with_processors(rules)
+    wrapped = _wrapped(
+        model, mask_token_id=mask_token_id, end_token_ids=ends, compute_logit_stats=stats
     )
     if seed is None:
         seed = int(torch.randint(2**31, ())) if generation_config.do_sample else 0
@@ -216,17 +198,14 @@ def folder_generate(
     """Serve as the generate() of a model folder whose custom_generate imports it.
 
     model.generate(**inputs) calls this function if the folder was loaded with trust_remote_code.
-    This function calls the generate() of transformers, which prepares the inputs and then calls the
-    generate() of this module.
-
+    transformers' own generate() prepares the inputs and then calls that of this module.
     tokenizer: needed for stop_strings; also names the mask token if the config does not.
     custom_generate: another function or folder that decodes instead of this code.
     All other arguments are those of transformers or of generate(). Raises as generate() does.
     """
+    by_transformers = partial(type(model).generate, model, inputs)
     if custom_generate is not None:
-        return type(model).generate(
-            model,
-            inputs,
+        return by_transformers(
             generation_config=generation_config,
             stopping_criteria=stopping_criteria,
             streamer=streamer,
@@ -249,12 +228,9 @@ def folder_generate(
         if tokenizer is None:
             raise ArgumentError("tokenizer", "must be given with stop_strings", None)
         criteria.append(StopStringCriteria(tokenizer, stop_strings))
-    if tokenizer is not None and arguments.get("mask_token_id") is None:
-        in_config = getattr(model.config, "mask_token_id", None)
-        arguments["mask_token_id"] = in_config if in_config is not None else tokenizer.mask_token_id
-    return type(model).generate(
-        model,
-        inputs,
+    if tokenizer is not None and getattr(model.config, "mask_token_id", None) is None:
+        arguments.setdefault("mask_token_id", tokenizer.mask_token_id)
+    return by_transformers(
         generation_config=generation_config,
         stopping_criteria=criteria,
         custom_generate=partial(generate, token_streamer=streamer),
@@ -269,11 +245,7 @@ def _decode(
     streamer: Any,
     mask_token_id: int | None,
 ) -> None:
-    """Add the tokens of all events to the texts and the streamer, until every text is stopped.
-
-    rows: the texts of the batch.
-    events: (index of the text in `rows`, event).
-    """
+    """Add the tokens of all events to the texts and the streamer, until every text is stopped."""
     for index, event in events:
         row = rows[index]
         if row.is_stopped:
@@ -281,12 +253,11 @@ def _decode(
         row.num_forwards += 1
         row.num_revealing += bool(event.reveals)
         committed = _until_stopped(row, event.committed, criteria)
-        if streamer is not None:
-            if committed:
-                streamer.put(torch.tensor(committed))
-            draft = [] if row.is_stopped else _draft(row, event, mask_token_id)
-            if draft and hasattr(streamer, "put_draft"):
-                streamer.put_draft(torch.tensor(draft))
+        if streamer is not None and committed:
+            streamer.put(torch.tensor(committed))
+        wants_drafts = hasattr(streamer, "put_draft") and not row.is_stopped
+        if wants_drafts and (draft := _draft(row, event, mask_token_id)):
+            streamer.put_draft(torch.tensor(draft))
         if all(one.is_stopped for one in rows):
             break
     if streamer is not None:
@@ -297,18 +268,14 @@ def _until_stopped(
     row: _Text, committed: Sequence[int], criteria: StoppingCriteriaList
 ) -> list[int]:
     """Add tokens to a text one by one until a criterion stops the text; return these tokens."""
-    if not criteria:
-        row.answer.extend(committed)
-        return list(committed)
-    taken: list[int] = []
+    start = len(row.answer)
     for token_id in committed:
         row.answer.append(token_id)
-        taken.append(token_id)
-        so_far = torch.tensor([[*row.prompt_ids, *row.answer]])
-        if bool(criteria(so_far, None).all()):
+        so_far = torch.tensor([[*row.prompt_ids, *row.answer]]) if criteria else None
+        if criteria and bool(criteria(so_far, None).all()):
             row.is_stopped = True
             break
-    return taken
+    return row.answer[start:]
 
 
 def _draft(row: _Text, event: StepEvent, mask_token_id: int | None) -> list[int]:
@@ -325,23 +292,22 @@ def _draft(row: _Text, event: StepEvent, mask_token_id: int | None) -> list[int]
 
 def _output(rows: Sequence[_Text], input_ids: Tensor, generation_config: Any) -> Any:
     """Make the result of generate(): all prompts with their answers; short answers are padded."""
-    ends = sorted(_end_token_ids(generation_config))
     padding = generation_config.pad_token_id
     if padding is None:
-        padding = ends[0] if ends else 0
-    longest = max(len(row.answer) for row in rows)
-    answers = [[*row.answer, *[padding] * (longest - len(row.answer))] for row in rows]
-    answers_ids = torch.tensor(answers, dtype=torch.long, device=input_ids.device)
-    sequences: Any = torch.cat([input_ids, answers_ids.view(len(rows), longest)], dim=1)
+        padding = min(_end_token_ids(generation_config), default=0)
+    answers = [input_ids.new_tensor(row.answer) for row in rows]
+    padded = pad_sequence(answers, batch_first=True, padding_value=padding)
+    sequences: Any = torch.cat([input_ids, padded], dim=1)
     if not generation_config.return_dict_in_generate:
         return sequences
-    num_tokens = sum(len(row.answer) for row in rows)
+    num_tokens = tuple(len(row.answer) for row in rows)
     return SetBlockOutput(
         sequences=sequences,
-        num_tokens=tuple(len(row.answer) for row in rows),
+        num_tokens=num_tokens,
         num_forwards=tuple(row.num_forwards for row in rows),
-        tokens_per_forward=num_tokens / sum(row.num_forwards for row in rows),
-        tokens_per_revealing_forward=num_tokens / max(1, sum(row.num_revealing for row in rows)),
+        tokens_per_forward=sum(num_tokens) / sum(row.num_forwards for row in rows),
+        tokens_per_revealing_forward=sum(num_tokens)
+        / (sum(row.num_revealing for row in rows) or 1),
     )
 
 
@@ -369,9 +335,7 @@ def _mask_token_id(
 ) -> int | None:
     """Return the id of the mask token: `given`, or the config's if `given` is None.
 
-    ends: ids of the tokens that end an answer.
-    is_needed: whether decoding needs a mask token.
-    Raises ArgumentError if the mask token is one of `ends`, or is needed but missing.
+    Raises ArgumentError if it is one of the end tokens `ends`, or is needed but missing.
     """
     mask_id = getattr(model.config, "mask_token_id", None) if given is None else given
     if mask_id in ends:
@@ -380,18 +344,15 @@ def _mask_token_id(
         return mask_id
     name = model.config._name_or_path or type(model).__name__
     if mask_id is None:
-        raise ArgumentError(
-            "mask_token_id",
-            f"must be given, as the config of {name} names none: sbd prepare gives a model one",
-            None,
-        )
+        rule = f"must be given, as the config of {name} names none: sbd prepare gives a model one"
+        raise ArgumentError("mask_token_id", rule, None)
     note = untrained_note(model.config, name)
     if note is not None:
         logger.warning_once(note)
     return mask_id
 
 
-def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
+def _max_new_tokens(model: TransformersModel, input_ids: Tensor, generation_config: Any) -> int:
     """Return the number of new tokens asked for, but no more than the model has positions left."""
     asked = int(generation_config.max_length) - input_ids.shape[1]
     left = asked if model.max_positions is None else model.max_positions - input_ids.shape[1]

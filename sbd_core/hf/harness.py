@@ -88,8 +88,7 @@ class SetBlockLM(HFLM):
     def get_model_info(self) -> dict[str, Any]:
         """Return lm-eval's data on the model, plus settings and counts of passes and tokens."""
         info = dict(super().get_model_info())
-        solver = self._decoding["solver"]
-        info |= {**self._decoding, "solver": repr(solver)}
+        info |= {**self._decoding, "solver": repr(self._decoding["solver"])}
         info |= {"num_forwards": self._num_forwards, "num_generated_tokens": self._num_tokens}
         if self._num_forwards:
             info["tokens_per_forward"] = self._num_tokens / self._num_forwards

@@ -75,15 +75,16 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
         if has_new_card:
             backend = TransformersBackend(loaded)
             is_exact = keeps_bits(backend.new_caches, backend.forward, reach_of(loaded.config))
+            low, high = settings.block_range
             text = CARD.read_text("utf-8").format(
                 name=target.resolve().name,
-                low=settings.block_range[0],
-                high=settings.block_range[1],
+                low=low,
+                high=high,
                 exactness="exactly" if is_exact else "up to rounding",
                 where=f"PyTorch, {backend.dtype}, {processor_name()}",
             )
             card.write_text(text, encoding="utf-8")
-    return HubFolder(model=name, folder=str(target), has_new_card=has_new_card)
+    return HubFolder(name, str(target), has_new_card)
 
 
 GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""

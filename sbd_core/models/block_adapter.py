@@ -15,14 +15,13 @@ from typing import Any
 
 import torch
 from huggingface_hub import split_torch_state_dict_into_shards
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from sbd_core.config import Calibration, StrategyName
-from sbd_core.errors import ArgumentError, ModelError, one_line, shown
-from sbd_core.json_node import json_of
-from sbd_core.models.model_folder import ADAPTER_INFO, DEFAULT_CPU_DTYPE
+from sbd_core.errors import ModelError, one_line, shown
+from sbd_core.models.model_folder import ADAPTER_INFO, DEFAULT_CPU_DTYPE, object_in
 from sbd_core.models.sampler_head import SamplerHead
 
 FORMAT_VERSION = 1
@@ -75,8 +74,7 @@ class BlockAdapterInfo:
     mask_token, mask_token_id: text and id of the mask token, whose embedding the adapter brings.
     repetition_penalty: the penalty with which the training texts were written.
     trained: facts about the training, such as its minutes and its number of masked tokens.
-    strategy: the strategy that the adapter was trained for, used if the user names none.
-    cpu_dtype: dtype of the model's weights on a CPU if the user names none.
+    strategy, cpu_dtype: used if the user names no strategy, and no dtype on a CPU.
     calibration: how reliable the adapter's drafts are; None takes the defaults of Calibration.
     """
 
@@ -95,13 +93,12 @@ class BlockAdapterInfo:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "BlockAdapterInfo":
         """Make the info from JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
-        low, high = data["block_range"]
+        low, high = map(int, data["block_range"])
+        if not 1 <= low <= high:
+            raise ValueError("block_range must be two rising sizes")
         how_right = data.get("calibration")
-        values = {
-            "block_range": (int(low), int(high)),
-            "calibration": None if how_right is None else Calibration(**how_right),
-        }
-        return cls(**{**data, **values})
+        calibration = None if how_right is None else Calibration(**how_right)
+        return cls(**{**data, "block_range": (low, high), "calibration": calibration})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +120,8 @@ class BlockAdapter:
         if self.sampler is None:
             return None
         into, out = (part.to(model.device, torch.float32) for part in self.sampler)
-        embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
-        return SamplerHead(into, out, embedding.weight.detach(), head.weight.detach())
+        layers = model.get_input_embeddings(), model.get_output_embeddings()
+        return SamplerHead(into, out, *(layer.weight.detach() for layer in layers))
 
     @classmethod
     def of(cls, info: BlockAdapterInfo, tensors: Mapping[str, Tensor]) -> "BlockAdapter":
@@ -136,8 +133,7 @@ class BlockAdapter:
         for key in tensors:
             if key.startswith("layers.") and key.endswith(".A"):
                 _, index, name, _ = key.split(".")
-                pair = tensors[key], tensors[f"{key[:-1]}B"]
-                layers.setdefault(int(index), {})[name] = pair
+                layers.setdefault(int(index), {})[name] = tensors[key], tensors[f"{key[:-1]}B"]
         ordered = tuple(layers[index] for index in range(len(layers)))
         into, out = tensors.get("sampler.into"), tensors.get("sampler.out")
         sampler = None if into is None or out is None else (into, out)
@@ -168,25 +164,23 @@ def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
         old.unlink()
     for name, keys in files.items():
         save_file({key: tensors[key] for key in keys}, folder / name)
-    data = {"format_version": FORMAT_VERSION, "files": list(files), **asdict(adapter.info)}
+    data = {"format_version": FORMAT_VERSION, "files": [*files], **asdict(adapter.info)}
     (folder / ADAPTER_INFO).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
     """Read the info and the names of the weight files in an adapter's folder. Raises ModelError."""
-    path = shown(str(folder / ADAPTER_INFO))
     try:
-        data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))
-        version = data.pop("format_version")
-        files = data.pop("files")
+        data = object_in(folder / ADAPTER_INFO)
+        version, files = data.pop("format_version"), data.pop("files")
         info = BlockAdapterInfo.of(data)
-        low, high = info.block_range
-        is_list_of_names = isinstance(files, list) and all(
+        are_names = isinstance(files, list) and all(
             isinstance(name, str) and Path(name).name == name for name in files
         )
-        if version != FORMAT_VERSION or not is_list_of_names or not 1 <= low <= high:
+        if version != FORMAT_VERSION or not are_names:
             raise ValueError("another format")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        path = shown(str(folder / ADAPTER_INFO))
         raise ModelError(f"model: {path} is damaged, or of a newer version of sbd_core") from error
     return info, files
 
@@ -197,15 +191,12 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
     stored: dict[str, Tensor] = {}
     for name in files:
         try:
-            with safe_open(folder / name, "pt") as file:
-                stored.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
+            stored |= load_file(folder / name)
         except (OSError, SafetensorError) as error:
-            raise ModelError(
-                f"model: {shown(str(folder / name))} is damaged: {one_line(error)}"
-            ) from error
+            path = shown(str(folder / name))
+            raise ModelError(f"model: {path} is damaged: {one_line(error)}") from error
     try:
         return BlockAdapter.of(info, stored)
     except (KeyError, ValueError) as error:
-        raise ModelError(
-            f"model: {shown(str(folder))} lacks {shown(error.args[0])} of its block adapter"
-        ) from error
+        part = f"{shown(error.args[0])} of its block adapter"
+        raise ModelError(f"model: {shown(str(folder))} lacks {part}") from error

@@ -47,7 +47,6 @@ def encode_prompt(
     """Encode a prompt with the chat template, up to the start of the assistant's answer.
 
     prompt: a text, which becomes the user's message, or a conversation.
-    name: the model's name in error messages.
     is_raw: whether to encode a text without the template. Conversations always need the template.
     render: renders the template; None is the tokenizer's own way, without limits.
     Raises ModelError if the template fails, or if there is none for a conversation.
@@ -69,7 +68,6 @@ def encode_turn(
     """Encode a conversation and the answer to it; returns (prompt ids, answer ids).
 
     messages: the conversation. Without a chat template it must be a single user message.
-    name: the model's name in error messages.
     The prompt ids are those of encode_prompt(), up to the first id that changes when the answer
     follows. The answer ids end with the tokenizer's end token. If the prompt opens a thought, an
     answer without one closes it first. Raises ModelError.
@@ -95,9 +93,9 @@ def encode_turn(
 
 
 def _continued(before: str, answer: str) -> str:
-    """Make an answer continue its prompt: a thought that the prompt opens is not opened again.
+    """Make an answer continue its rendered prompt `before`, which may open a thought.
 
-    before: the rendered prompt. An answer that does not think closes the thought.
+    The thought is not opened again, and closed by an answer that does not think.
     """
     opened = THOUGHT.search(before)
     if opened is None:
@@ -110,9 +108,12 @@ def _continued(before: str, answer: str) -> str:
     return answer if close in answer else f"\n{close}\n\n{answer}"
 
 
-def encode_plain(tokenizer: Any, text: str) -> list[int]:
-    """Encode a text without adding tokens; control tokens in the text become ordinary text."""
-    return _plain(tokenizer, text, add_special_tokens=False)
+def encode_plain(tokenizer: Any, text: str, *, add_special_tokens: bool = False) -> list[int]:
+    """Encode a text; control tokens in it become ordinary text."""
+    options: dict[str, Any] = {"add_special_tokens": add_special_tokens}
+    if tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
+        return _twin(tokenizer, len(tokenizer)).encode(text, **options).ids
+    return list(tokenizer.encode(text, split_special_tokens=True, **options))
 
 
 def template_mark(tokenizer: Any, text: str) -> str | None:
@@ -124,16 +125,8 @@ def template_mark(tokenizer: Any, text: str) -> str | None:
 
 def _raw(tokenizer: Any, text: str) -> list[int]:
     """Encode a plain text with the tokenizer's start token and without its end token."""
-    ids = _plain(tokenizer, text, add_special_tokens=True)
+    ids = encode_plain(tokenizer, text, add_special_tokens=True)
     return ids[:-1] if ids[-1:] == [tokenizer.eos_token_id] else ids
-
-
-def _plain(tokenizer: Any, text: str, *, add_special_tokens: bool) -> list[int]:
-    """Encode a text; control tokens in it become ordinary text."""
-    options: dict[str, Any] = {"add_special_tokens": add_special_tokens}
-    if tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
-        return _twin(tokenizer, len(tokenizer)).encode(text, **options).ids
-    return list(tokenizer.encode(text, split_special_tokens=True, **options))
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
@@ -145,7 +138,7 @@ def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
 def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
     """List the texts of a tokenizer's control tokens: (not marked as special, marked as special).
 
-    size: number of tokens in the tokenizer; only a cache key, as tokens may be added.
+    size: of the tokenizer, to which tokens may be added; only a cache key.
     """
     tokens = tokenizer.added_tokens_decoder.values()
     others = [token.content for token in tokens if not token.special]
@@ -157,8 +150,7 @@ def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
 def _twin(tokenizer: Any, size: int, *, is_model: bool = False, is_start: bool = True) -> Tokenizer:
     """Copy the tokenizer into one that encodes control tokens as ordinary text.
 
-    size: number of tokens in the tokenizer; only a cache key, as tokens may be added.
-    is_model: whether only special tokens become ordinary text, as in what the assistant wrote.
+    size: see _control_texts(). is_model: whether special tokens alone do, as where it wrote.
     is_start: False leaves out the space that SentencePiece puts before the first word of a text.
     """
     data = json.loads(tokenizer.backend_tokenizer.to_str())
@@ -184,10 +176,8 @@ def _marked(
     marked: list[Message] = []
     contents: dict[str, Message] = {}
     for role, content in messages:
-        is_held = _controls(tokenizer, content, is_special=True) or (
-            role != "assistant" and _controls(tokenizer, content, is_special=False)
-        )
-        if is_held:
+        kinds = (True,) if role == "assistant" else (True, False)
+        if any(_controls(tokenizer, content, is_special=kind) for kind in kinds):
             mark = secrets.token_hex(16)
             contents[mark] = (role, content)
             content = content.replace(content.strip(), mark)
@@ -196,11 +186,7 @@ def _marked(
 
 
 def _rendered(render: Render, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
-    """Render messages as text with the chat template. Raises ModelError.
-
-    render: see Render.
-    is_open: whether to add the header after which the assistant's answer begins.
-    """
+    """Render messages as text. is_open: whether to add the header of the assistant's answer."""
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
         text = render(turns, tokenize=False, add_generation_prompt=is_open)
@@ -222,18 +208,16 @@ def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> list
     if not contents:
         return list(tokenizer.encode(text, add_special_tokens=False))
     mark = re.compile("|".join(contents))
+    ids: list[int] = []
     if not tokenizer.is_fast:
-        parts = re.split(f"({mark.pattern})", text)
-        pieces = [
-            encode_plain(tokenizer, contents[part][1].strip())
-            if part in contents
-            else tokenizer.encode(part, add_special_tokens=False)
-            for part in parts
-        ]
-        return [token_id for piece in pieces for token_id in piece]
+        for part in re.split(f"({mark.pattern})", text):
+            if part in contents:
+                ids += encode_plain(tokenizer, contents[part][1].strip())
+            else:
+                ids += tokenizer.encode(part, add_special_tokens=False)
+        return ids
     encoding = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
     controls = {each for kind in _control_texts(tokenizer, len(tokenizer)) for each in kind}
-    ids: list[int] = []
     start, section_ids = 0, list[int]()
     for token_id, (begin, end) in (
         *zip(encoding["input_ids"], encoding["offset_mapping"], strict=True),

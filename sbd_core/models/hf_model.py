@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from sbd_core.cost import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
@@ -55,11 +56,7 @@ def token_text(tokenizer: Any, token_id: int) -> str:
 @cache
 def byte_of_character() -> dict[str, int]:
     """Map each character of the byte-level BPE alphabet (GPT-2) to the byte it stands for."""
-    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in kept]
-    table = {chr(byte): byte for byte in kept}
-    table.update({chr(256 + index): byte for index, byte in enumerate(others)})
-    return table
+    return {character: byte for byte, character in bytes_to_unicode().items()}
 
 
 class TransformersModel:
@@ -100,15 +97,15 @@ class TransformersModel:
 
     @property
     def has_own_threads(self) -> bool:
-        """Whether forward passes run on threads other than torch's."""
+        """See SetBlockModel."""
         return self.backend.has_own_threads
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """Make `count` empty caches, one per text, for forward passes over these texts."""
+        """See SetBlockModel."""
         return self.backend.new_caches(count)
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Run one forward pass for all requests; returns their logits, on the model's device."""
+        """See SetBlockModel."""
         return self.backend.forward(requests)
 
 
@@ -134,9 +131,8 @@ class HuggingFaceModel(TransformersModel):
         adapter: BlockAdapter | None = None,
         weights: Mapping[str, str] | None = None,
     ) -> None:
-        """Wrap a transformers model and its tokenizer. name: the model's name in error messages.
+        """Wrap a model and its tokenizer. adapter: the block adapter that `backend` applies.
 
-        backend: a backend built for `model`. adapter: the block adapter that `backend` applies.
         weights: {name: digest of the weights} of the model and an adapter's base; None if unknown.
         """
         mask_token_id = usable_mask_token_id(model, tokenizer)
@@ -155,9 +151,8 @@ class HuggingFaceModel(TransformersModel):
         if adapter is not None and adapter.info.calibration is not None:
             self.calibration = adapter.info.calibration
         self.repetition_penalty = own_repetition_penalty(model, name)
-        path = Path(str(model.name_or_path))
-        is_whole = getattr(model, "peft_config", None) is None
-        self.folder = path if is_whole and model.name_or_path and path.is_dir() else None
+        path = model.name_or_path if getattr(model, "peft_config", None) is None else None
+        self.folder = Path(path) if path and Path(path).is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.weights = dict(weights or {})
@@ -182,44 +177,29 @@ class HuggingFaceModel(TransformersModel):
         return self.backend.dtype
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Encode a prompt or a conversation; special tokens in it become ordinary text.
-
-        is_raw: whether to encode a text without the chat template. Several threads may call this.
-        Raises ModelError for a conversation without a template.
-        """
+        """See SetBlockModel.encode(). Several threads may call this."""
         with self._encoding:  # each call changes the tokenizer's settings
             options: dict[str, Any] = {"is_raw": is_raw, "render": self.render}
             return tuple(encode_prompt(self.tokenizer, prompt, self.name, **options))
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """Decode token ids to text; special tokens are left out."""
-        return str(
-            self.tokenizer.decode(
-                list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
-        )
+        options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+        return str(self.tokenizer.decode(list(token_ids), **options))
 
     def token_text(self, token_id: int) -> str:
         """Return the text to show for one token; every id of the vocabulary has one."""
-        text = self._texts.get(token_id)
-        if text is None:
-            text = self._texts[token_id] = token_text(self.tokenizer, token_id)
-        return text
+        if token_id not in self._texts:
+            self._texts[token_id] = token_text(self.tokenizer, token_id)
+        return self._texts[token_id]
 
     def new_cache(self) -> Cache:
         """Make an empty cache for one text."""
         return self.new_caches(1)[0]
 
-    def forward(
-        self,
-        cache: Cache,
-        causal_ids: Sequence[int],
-        block_ids: Sequence[int],
-        num_causal_logits: int,
-    ) -> Tensor:
-        """Run a forward pass of one text; returns its logits. Parameters: see ForwardRequest."""
-        request = ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)
-        return self.forward_batch([request])[0]
+    def forward(self, *request: Any) -> Tensor:
+        """Run a forward pass of one text; returns its logits. request: of ForwardRequest."""
+        return self.forward_batch([ForwardRequest(*request)])[0]
 
 
 VALUES_A_WEIGHT = 256

@@ -25,7 +25,6 @@ from transformers import (
 from transformers.utils import cached_file
 from transformers.utils.peft_utils import find_adapter_config_file
 
-from sbd_core.config import DecodeConfig
 from sbd_core.errors import (
     ADVICE,
     ArgumentError,
@@ -50,7 +49,6 @@ from sbd_core.models.mask_token import (
 )
 from sbd_core.models.model_folder import (
     DEFAULT_CHECKPOINT,
-    BlockSettings,
     add_end_token,
     block_config,
     bundled_folder,
@@ -60,7 +58,9 @@ from sbd_core.models.model_folder import (
 )
 from sbd_core.models.peft_adapter import apply_adapter, is_adapter, read_adapter_config
 from sbd_core.models.probes import require_block_attention
-from sbd_core.models.runtime import chosen_device, chosen_dtype, named_dtype, quietly
+from sbd_core.models.runtime import chosen_device, chosen_dtype, quietly
+
+logger = logging.getLogger(__name__)
 
 LOADING_ERRORS = (
     OSError,
@@ -99,18 +99,15 @@ def load(
             "model: must be a folder or a hub id; this installation holds no checkpoint of its own "
             "(pip install . in a checkout of the repository brings it)"
         )
-    source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
-    source = str(bundled_folder(source) or (require_base(source) if source in BASES else source))
+    source = str(DEFAULT_CHECKPOINT if path_or_hub_id is None else path_or_hub_id)
+    source = located(str(bundled_folder(source) or source))
     target = chosen_device(device)
-    dtype = named_dtype(dtype, target, source)
-    precision: Any = chosen_dtype(dtype, target)
-    is_folder = require_source(source)
-    adapter = None
-    name = Path(source).resolve().name if is_folder else source
-    if is_folder and is_block_adapter(source):
+    dtype, precision = chosen_dtype(dtype, target, source)
+    name, adapter = Path(source).resolve().name if os.path.isdir(source) else source, None
+    if is_block_adapter(source):
         model, tokenizer, adapter = read_with_adapter(Path(source), precision)
     else:
-        model, tokenizer = read(source, precision, is_folder=is_folder)
+        model, tokenizer = read(source, precision)
     # Taken before the backend is chosen, which may lay the weights out anew.
     if adapter is None:
         weights = {name: digest_of_weights(model)}
@@ -119,9 +116,7 @@ def load(
             name: str(weights_sha256(Path(source))),
             adapter.info.base: adapter.info.base_digest,
         }
-    block_range = BlockSettings.of(model.config, name).block_range
-    block_size = block_range[1] if block_range else DecodeConfig().block_size
-    backend = choose(model.to(target), name, dtype=dtype, block_size=block_size, adapter=adapter)
+    backend = choose(model.to(target), name, dtype=dtype, adapter=adapter)
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
@@ -136,21 +131,16 @@ def load(
 
 
 def read(
-    source: str,
-    dtype: Any,
-    *,
-    is_folder: bool,
-    argument: str = "model",
-    revision: str | None = None,
+    source: str, dtype: Any, *, argument: str = "model", revision: str | None = None
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """Read the transformers model and the tokenizer of a folder or hub id.
+    """Read the transformers model and the tokenizer of `source`; see located().
 
     argument: the name of `source` in error messages.
     revision: the branch, tag or commit to read on the Hub; None is the default branch.
-    For an adapter of peft, the model is its base with the adapter's layers added. Weights are read
-    from safetensors only, and no code of the source is run. Raises ModelError.
+    An adapter of peft gives its base with the adapter's layers added. Raises ModelError.
     """
-    where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
+    source = located(source, argument)
+    where: dict[str, Any] = {"local_files_only": os.path.isdir(source), "revision": revision}
     options = {"trust_remote_code": False, **where}
     with quietly(), loading_errors(source, argument):
         adapter = require_causal_lm(source, argument, revision)
@@ -175,25 +165,32 @@ def read(
     return model, tokenizer
 
 
-def located(source: str, argument: str = "model") -> tuple[str, bool]:
-    """Find the model called `source`; returns (path or hub id, whether it is a folder).
+def located(source: str, argument: str = "model") -> str:
+    """Return the path of a model's folder, or `source` if it is a hub id.
 
     source: a folder, a hub id, or the name of a base model that was fetched.
-    argument: the name of `source` in error messages. Raises ModelError.
+    argument: the name of `source` in error messages.
+    Raises ModelError if there is no such folder, or if it is an export for browsers.
     """
-    path = str(require_base(source)) if source in BASES else source
-    return path, require_source(path, argument)
+    if source in BASES:
+        return str(require_base(source))
+    if os.path.isdir(source):
+        if is_web_folder(source):
+            rule = "is an export for browsers: name its model"
+            raise ModelError(f"{argument}: {shown(source)} {rule}")
+    # "name" and "owner/name" may be hub ids; anything else can only be a folder.
+    elif not source or source[0] in "./~\\" or source.count("/") > 1:
+        raise ModelError(
+            f"{argument}: must be a folder or a hub id; there is no folder {shown(source)}"
+        )
+    return source
 
 
 def read_fit(name: str) -> tuple[Any, Any]:
-    """Read a model and its tokenizer. name: a folder, a hub id, or a base model's name.
-
-    Raises ModelError for the folder of a peft adapter, or for a model that cannot decode blocks.
-    """
-    path, is_folder = located(name)
-    if is_folder and is_adapter(path):
-        raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
-    return read(path, "auto", is_folder=is_folder)
+    """Read a model and its tokenizer; see read(). Raises ModelError for a peft adapter, too."""
+    if is_adapter(name):
+        raise ModelError(f"model: {shown(name)} is an adapter: sbd merge makes it a model first")
+    return read(name, "auto")
 
 
 def read_with_peft(
@@ -202,21 +199,14 @@ def read_with_peft(
     """Read an adapter of peft and its base; returns (peft.PeftModel, tokenizer).
 
     adapter: the content of adapter_config.json, from require_causal_lm().
-    The tokenizer is the adapter's, or the base's if the adapter has none. An answer may end with
-    the end token of either tokenizer. Raises ModelError.
+    The tokenizer is the adapter's own, if it has one; either one's end token ends an answer.
     """
-    base = adapter["base_model_name_or_path"]
-    name = f"base_model_name_or_path of {source}"
-    base_source, is_folder = located(base, name)
-    if base_source == source or (is_folder and is_adapter(base_source)):
+    base, name = adapter["base_model_name_or_path"], f"base_model_name_or_path of {source}"
+    if base == source or is_adapter(base):
         raise ModelError(f"{argument}: {shown(source)} is an adapter of an adapter; merge its base")
-    revision = adapter.get("revision")
-    model, tokenizer = read(
-        base_source, dtype, is_folder=is_folder, argument=name, revision=revision
-    )
+    model, tokenizer = read(base, dtype, argument=name, revision=adapter.get("revision"))
     if cached_file(source, "tokenizer_config.json", _raise_exceptions_for_missing_entries=False):
-        local = os.path.isdir(source)
-        own = {"trust_remote_code": False, "local_files_only": local}
+        own = {"trust_remote_code": False, "local_files_only": os.path.isdir(source)}
         tokenizer = AutoTokenizer.from_pretrained(source, **own)
         add_end_token(model, tokenizer)
     adapted = apply_adapter(model, source, argument)
@@ -233,25 +223,20 @@ def read_with_adapter(
     the base cannot be read or has other weights than the adapter was trained with.
     """
     adapter = read_block_adapter(folder)
-    info = adapter.info
-    source, is_folder = located(info.base, f"the base of {folder.name}")
-    model, tokenizer = read(source, dtype, is_folder=is_folder)
+    info, subject = adapter.info, f"model: {shown(str(folder))}"
+    model, tokenizer = read(located(info.base, f"the base of {folder.name}"), dtype)
     if model.dtype != torch.float16 and digest_of_weights(model) != info.base_digest:
-        raise ModelError(
-            f"model: {shown(str(folder))} was trained beside other weights than those of "
-            f"{shown(info.base)} here"
-        )
+        rule = f"was trained beside other weights than those of {shown(info.base)} here"
+        raise ModelError(f"{subject} {rule}")
     mask = choose_mask_token(model, tokenizer)
     if (mask.text, mask.token_id) != (info.mask_token, info.mask_token_id):
-        raise ModelError(
-            f"model: {shown(str(folder))} has {shown(info.mask_token)} as token "
-            f"{info.mask_token_id}, which its base {shown(info.base)} has no room for"
-        )
+        token = f"{shown(info.mask_token)} as token {info.mask_token_id}"
+        raise ModelError(f"{subject} has {token}, which {shown(info.base)} has no room for")
     give_mask_token(model, tokenizer, mask)
     embedding = model.get_input_embeddings().weight
     shape = (len(adapter.layers), adapter.mask_embedding.shape[0])
     if shape != (model.config.num_hidden_layers, embedding.shape[1]):
-        raise ModelError(f"model: {shown(str(folder))} is an adapter of another shape of model")
+        raise ModelError(f"{subject} is an adapter of another shape of model")
     with torch.no_grad():
         embedding[info.mask_token_id] = adapter.mask_embedding.to(embedding.dtype)
     model.config.set_block_decoding = block_config(info.block_range, info.strategy)
@@ -286,32 +271,9 @@ MEANS_OTHERWISE = re.compile(
 """Matches weights of adapters and of quantisation, without which the other weights are wrong."""
 
 
-logger = logging.getLogger(__name__)
-
-
-def require_source(source: str, argument: str = "model") -> bool:
-    """Whether `source` is a folder.
-
-    Raises ModelError if it is neither a folder nor a hub id, or an export for browsers.
-    """
-    is_folder = os.path.isdir(source)
-    if is_folder and is_web_folder(source):
-        rule = "is an export for browsers: name its model"
-        raise ModelError(f"{argument}: {shown(source)} {rule}")
-    # "name" and "owner/name" may be hub ids; anything else can only be a folder.
-    if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
-        raise ModelError(
-            f"{argument}: must be a folder or a hub id; there is no folder {shown(source)}"
-        )
-    return is_folder
-
-
 @contextmanager
 def loading_errors(source: str, argument: str) -> Iterator[None]:
-    """Turn the errors of other libraries, within the `with` block, into a ModelError from them.
-
-    argument: the name of `source` in the message.
-    """
+    """Turn the errors of other libraries, within the `with` block, into a ModelError from them."""
     try:
         yield
     except SetBlockDecodingError:
@@ -327,10 +289,8 @@ def require_causal_lm(
 ) -> dict[str, Any] | None:
     """Check the config of a model or of a peft adapter, without reading weights.
 
-    argument: the name of `source` in error messages. revision: see read().
-    Returns the content of the adapter's adapter_config.json; None for a model. Raises ModelError
-    for what transformers would read as something else: a quantised model, or a part of one.
-    Also raises LOADING_ERRORS.
+    argument, revision: see read(). Returns what adapter_config.json holds, None for a model.
+    Raises ModelError for a quantised model or a part of one; also LOADING_ERRORS.
     """
     where: dict[str, Any] = {"local_files_only": os.path.isdir(source), "revision": revision}
     file = find_adapter_config_file(source, **where)
@@ -338,23 +298,18 @@ def require_causal_lm(
         return read_adapter_config(source, file, argument)
     config, _ = PretrainedConfig.get_config_dict(source, **where)
     if config.get("is_encoder_decoder"):
-        raise ModelError(
-            f"{argument}: must be a decoder alone; {shown(source)} also has an encoder"
-        )
+        rule = f"must be a decoder alone; {shown(source)} also has an encoder"
+        raise ModelError(f"{argument}: {rule}")
     if config.get("quantization_config"):
-        raise ModelError(
-            f"{argument}: {shown(source)} is quantised, and weights are read as they were before: "
-            "name the model that it was made from"
-        )
+        rule = "is quantised, and weights are read as they were before: name the model"
+        raise ModelError(f"{argument}: {shown(source)} {rule} that it was made from")
     return None
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
-    """Raise ModelError unless the weights that transformers has loaded fit the model's config.
+    """Raise ModelError if weights are missing, or are of an adapter or of a quantised model.
 
-    No weight may be missing, or part of an adapter or of a quantised model.
     report: the loading info of transformers, which lists such weights instead of raising.
-    argument: the name of `source` in error messages.
     """
     subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
     if report["missing_keys"]:

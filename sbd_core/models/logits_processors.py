@@ -90,10 +90,9 @@ def unhonoured(config: Any, honoured: Collection[str]) -> tuple[str, Any] | None
 
     honoured: names of the fields that are followed. Returns (name, value); None if there is none.
     """
-    for name in sorted(GenerationConfig().to_dict()):
+    for name in sorted(GenerationConfig().to_dict().keys() - honoured):
         value = getattr(config, name, None)
-        is_set = value is True or value not in (None, 0, 1)  # as of num_beams
-        if is_set and name not in honoured:
+        if value is True or value not in (None, 0, 1):  # 1 as of num_beams
             return name, value
     return None
 
@@ -103,11 +102,9 @@ class LogitsRules:
     """The logits processors to apply to every position.
 
     penalty: repetition penalty; 1 means none.
-    before: processors to apply before logits are divided by the temperature.
-    temperature: the divisor of logits for the processors in `after`.
-    after: processors to apply to logits that are divided by the temperature.
-    sampled: processors that replace `after` if a DecodeConfig samples; the DecodeConfig's
-        temperature then replaces `temperature`. An empty list replaces nothing.
+    before, after: processors of the logits, and of the logits divided by `temperature`.
+    sampled: replaces `after`, unless empty, if a DecodeConfig samples; its temperature then
+        replaces `temperature`.
     """
 
     penalty: float
@@ -123,8 +120,7 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
     num_padding: number of padding tokens before each prompt; a penalty may ignore only these.
     Raises ArgumentError for a processor that cannot be applied.
     """
-    before: list[Any] = []
-    after: list[Any] = []
+    before, after = list[Any](), list[Any]()
     penalty, temperature, current = 1.0, 1.0, before
     for processor in processors:
         if isinstance(processor, kinds.TemperatureLogitsWarper):
@@ -139,12 +135,10 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
         ):
             current.append(processor)
         else:
-            raise ArgumentError(
-                SETTINGS.get(type(processor), "logits_processor"),
-                "must not be set, as it depends on the tokens before a position and a block is "
-                "predicted all at once",
-                type(processor).__name__,
-            )
+            name = SETTINGS.get(type(processor), "logits_processor")
+            rule = "must not be set, as it depends on the tokens before a position"
+            rule += " and a block is predicted all at once"
+            raise ArgumentError(name, rule, type(processor).__name__)
     return LogitsRules(penalty, before, temperature, after)
 
 
@@ -152,9 +146,7 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
     """Read the rules of a model's generation_config, without repetition penalty and temperature.
 
     mask_token_id: the mask token, which these rules need not suppress; None if there is none.
-    name: the model's name in error messages.
-    top_k, top_p and the like become `sampled`. Raises ModelError for a setting that cannot be
-    applied.
+    top_k, top_p and the like become `sampled`. Raises ModelError for what cannot be applied.
     """
     config = copy.deepcopy(model.generation_config)
     # Decoding itself handles penalty and mask; DecodeConfig says whether to sample, and how.
@@ -179,17 +171,14 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
     except ArgumentError as error:
         raise ModelError(f"{subject} {error.argument}, which {error.rule}: remove it") from error
     except (ValueError, TypeError) as error:
-        raise ModelError(
-            f"{name}: its generation_config cannot be used: {one_line(error)}"
-        ) from error
+        reason = one_line(error)
+        raise ModelError(f"{name}: its generation_config cannot be used: {reason}") from error
 
 
 def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:
-    """Return the penalty of a repetition penalty processor.
+    """Return the penalty of a repetition penalty processor, which comes after `earlier` ones.
 
-    num_padding: see read_processors(). earlier: the processors that come before this one.
-    Raises ArgumentError if the processor ignores prompt tokens other than padding, or if it must
-    not come after an earlier one.
+    Raises ArgumentError if it must not, or if it ignores prompt tokens other than padding.
     """
     ignored = processor.prompt_ignore_length
     lengths = ignored.tolist() if isinstance(ignored, Tensor) else [ignored or 0]
@@ -209,29 +198,25 @@ def with_processors(rules: LogitsRules) -> ComputeLogitStats:
 
     The repetition penalty is left out, as it depends on the tokens before each position.
     """
-    before = rules.before
-    if not before and not rules.after and not rules.sampled:
-        return compute_logit_stats
 
     @torch.inference_mode()
     def processed(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-        rows, temperature, after = logits[start:stop], rules.temperature, rules.after
+        temperature, after = rules.temperature, rules.after
         if spec.temperature and rules.sampled:
             temperature, after = spec.temperature, rules.sampled
-        if not before and not after:
-            return compute_logit_stats(logits, start, stop, spec)
-        if spec.forbidden_id is not None:  # else top-k would count it
-            forbid(rows, [spec.forbidden_id])
-        # None of these processors looks at the tokens; one asks how many there are.
-        nothing = torch.zeros((rows.shape[0], 1), dtype=torch.long, device=rows.device)
-        scores = rows
-        for processor in before:
-            scores = processor(nothing, scores)
-        # Those after the temperature expect divided logits; sampling divides again, later.
-        scores = scores / temperature
-        for processor in after:
-            scores = processor(nothing, scores)
-        rows.copy_(scores * temperature)
+        if rules.before or after:
+            rows = scores = logits[start:stop]
+            if spec.forbidden_id is not None:  # else top-k would count it
+                forbid(rows, [spec.forbidden_id])
+            # None of these processors looks at the tokens; one asks how many there are.
+            nothing = torch.zeros((rows.shape[0], 1), dtype=torch.long, device=rows.device)
+            for processor in rules.before:
+                scores = processor(nothing, scores)
+            # Those after the temperature expect divided logits; sampling divides again, later.
+            scores = scores / temperature
+            for processor in after:
+                scores = processor(nothing, scores)
+            rows.copy_(scores * temperature)
         return compute_logit_stats(logits, start, stop, spec)
 
     return processed

@@ -4,7 +4,6 @@ Works on a transformers model and its tokenizer in memory; writes no file.
 """
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,14 +56,11 @@ def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
         )
     if chosen.origin == "added":
         model.resize_token_embeddings(num_rows + 1, mean_resizing=False)
-    num_used = min(len(tokenizer), num_rows)
+    others = [i for i in range(min(len(tokenizer), num_rows)) if i != chosen.token_id]
     for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
         for rows in (getattr(layer, "weight", None), getattr(layer, "bias", None)):
             if rows is not None:
-                total, count = rows[:num_used].sum(0, dtype=torch.float32), num_used
-                if chosen.token_id < num_used:  # the mean is of the other rows
-                    total, count = total - rows[chosen.token_id].float(), count - 1
-                rows[chosen.token_id] = (total / count).to(rows.dtype)
+                rows[chosen.token_id] = rows[others].mean(0, dtype=torch.float32).to(rows.dtype)
 
 
 def num_embedding_rows(model: Any) -> int:
@@ -117,9 +113,14 @@ def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
                 "must be a token of its own; set another, or null, in tokenizer_config.json"
             )
         return MaskToken(tokenizer.mask_token, token_id, "existing")
-    reserved = _reserved(tokenizer, num_rows, others)
-    if reserved is not None:
-        return reserved
+    names = tokenizer.special_tokens_map.values()  # a list names further special tokens
+    in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
+    in_use.add(str(tokenizer.chat_template or ""))
+    for reserved, token in sorted(tokenizer.added_tokens_decoder.items(), reverse=True):
+        text = token.content
+        is_free = RESERVED.search(text) and not any(text in used for used in in_use)
+        if is_free and token.special and reserved < num_rows and reserved not in others:
+            return MaskToken(text, reserved, "reserved")
     vocabulary = tokenizer.get_vocab()
     names = (tokenizer.mask_token,) if tokenizer.mask_token else NEW_NAMES
     name = next((name for name in names if vocabulary.get(name, num_rows) >= num_rows), None)
@@ -142,16 +143,3 @@ def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
         if token_id is not None:
             uses[token_id] = f"its {name}"
     return uses
-
-
-def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
-    """Choose the reserved token with the highest id outside `others`; None if none is left."""
-    names = tokenizer.special_tokens_map.values()  # a list names further special tokens
-    in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
-    in_use.add(str(tokenizer.chat_template or ""))
-    for token_id, token in sorted(tokenizer.added_tokens_decoder.items(), reverse=True):
-        text = token.content
-        is_free = RESERVED.search(text) and not any(text in used for used in in_use)
-        if is_free and token.special and token_id < num_rows and token_id not in others:
-            return MaskToken(text, token_id, "reserved")
-    return None

@@ -1,5 +1,6 @@
 """Reads facts about a model from its folder's small files or its config, without torch."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,43 +45,38 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     is damaged or missing.
     """
     path = folder_of(folder)
+    name = path.resolve().name
     try:
         if is_block_adapter(path):
-            low, high = object_in(path / ADAPTER_INFO)["block_range"]
-            of_adapter = path.resolve().name, (int(low), int(high))
-            return CheckpointInfo(*of_adapter, is_trained=True, has_adapter=True)
+            low, high = map(int, object_in(path / ADAPTER_INFO)["block_range"])
+            return CheckpointInfo(name, (low, high), is_trained=True, has_adapter=True)
         config = object_in(path / "config.json")
-        tokenizer = object_in(path / "tokenizer_config.json")
-        settings = BlockSettings.read(config.get("set_block_decoding"), str(folder))
-        is_whole = has_weights(path)
+        settings = BlockSettings.read(config.get("set_block_decoding"), name)
+        has_mask = isinstance(object_in(path / "tokenizer_config.json").get("mask_token"), str)
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None
-    sizes = settings.block_range
-    if sizes is None or not is_whole or not isinstance(tokenizer.get("mask_token"), str):
+    if settings.block_range is None or not has_mask or not has_weights(path):
         return None
-    return CheckpointInfo(path.resolve().name, sizes, settings.is_trained)
+    return CheckpointInfo(name, settings.block_range, settings.is_trained)
 
 
 def own_cpu_dtype(folder: str | Path) -> object:
-    """Return the dtype that a model folder names for CPUs, "float32" if it names none.
+    """Return the dtype that a model folder names for CPUs, unchecked; "float32" if it names none.
 
-    The dtype is `cpu_dtype` in a block adapter's file, else in set_block_decoding of config.json.
-    The value is not checked.
+    It is `cpu_dtype` in a block adapter's file, else in set_block_decoding of config.json.
     """
-    path = Path(folder)
+    is_adapter = is_block_adapter(folder)
     try:
-        if is_block_adapter(path):
-            info = object_in(path / ADAPTER_INFO)
-        else:
-            info = object_in(path / "config.json").get("set_block_decoding") or {}
-        return info.get("cpu_dtype", DEFAULT_CPU_DTYPE)
+        info = object_in(Path(folder) / (ADAPTER_INFO if is_adapter else "config.json"))
+        settings = info if is_adapter else info.get("set_block_decoding") or {}
+        return settings.get("cpu_dtype", DEFAULT_CPU_DTYPE)
     except (OSError, ValueError, AttributeError):
         return DEFAULT_CPU_DTYPE  # loading says what is wrong with it
 
 
 def is_block_adapter(folder: str | Path) -> bool:
     """Whether a folder holds a block adapter."""
-    return (Path(folder) / ADAPTER_INFO).is_file()
+    return os.path.isfile(Path(folder) / ADAPTER_INFO)  # False for an impossible name, too
 
 
 def is_web_folder(folder: str | Path) -> bool:
@@ -120,10 +116,9 @@ def read_shape(model: str) -> LayerShape:
     """
     from transformers import AutoConfig
 
+    options = {"trust_remote_code": False, "local_files_only": Path(model).is_dir()}
     try:
-        config = AutoConfig.from_pretrained(
-            model, trust_remote_code=False, local_files_only=Path(model).is_dir()
-        )
+        config = AutoConfig.from_pretrained(model, **options)
     except (OSError, ValueError, RecursionError) as error:
         rule = "must be a folder or hub id of a transformers model"
         raise ArgumentError("model", rule, shown(model)) from error
@@ -169,18 +164,17 @@ class BlockSettings:
             return cls()
         try:
             low, high = int(data["min_block_size"]), int(data["max_block_size"])
+            if not 1 <= low <= high:
+                raise ValueError("sizes do not rise from 1")
             strategy, calibration = data.get("strategy", "sbd"), data.get("calibration") or {}
             require_strategy(strategy)
             is_trained = data.get("is_trained", True) is not False
-            settings = cls((low, high), is_trained, strategy, Calibration(**calibration))
+            return cls((low, high), is_trained, strategy, Calibration(**calibration))
         except ArgumentError as error:
             raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             rule = f"config.set_block_decoding is malformed: {data!r}"
             raise ModelError(f"{name}: {rule}") from error
-        if not 1 <= low <= high:
-            raise ModelError(f"{name}: config.set_block_decoding is malformed: {data!r}")
-        return settings
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:
@@ -203,15 +197,13 @@ def reach_of(config: Any) -> int | None:
     """
     reach: int | None = getattr(config, "max_position_embeddings", None)
     rotary = getattr(config.get_text_config(), "rope_parameters", None) or {}
-    if rotary.get("rope_type") == "longrope":
-        return rotary.get("original_max_position_embeddings") or reach
-    return reach
+    is_longrope = rotary.get("rope_type") == "longrope"
+    return (is_longrope and rotary.get("original_max_position_embeddings")) or reach
 
 
 def end_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
     """Ids of the tokens that end an answer, from generation_config, else config, else tokenizer."""
-    generation = getattr(model, "generation_config", None)
-    for source in (generation, model.config, tokenizer):
+    for source in (getattr(model, "generation_config", None), model.config, tokenizer):
         ids = getattr(source, "eos_token_id", None)
         if ids is not None:
             return frozenset([ids] if isinstance(ids, int) else ids)

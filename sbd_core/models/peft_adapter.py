@@ -8,13 +8,11 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from sbd_core.errors import ModelError, require_extra, shown, shown_name
 from sbd_core.models.hf_model import digest_of_weights
@@ -33,47 +31,46 @@ def is_adapter(folder: str | Path) -> bool:
 
     The folder may also hold the base's config, which axolotl adds.
     """
-    return (Path(folder) / CONFIG_FILE).is_file() and not has_weights(folder)
+    return os.path.isfile(Path(folder) / CONFIG_FILE) and not has_weights(folder)
 
 
 def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]:
     """Read the config of the peft adapter at `source`. file: path of its adapter_config.json.
 
-    argument: the name of `source` in error messages.
     Raises ModelError for what peft would read as something else, or what no block can use; also
-    raises OSError, ValueError, KeyError.
+    OSError, ValueError, KeyError.
     """
-    subject = f"{argument}: {shown(source)}"
-    if has_weights(source):
-        raise ModelError(
-            f"{subject} holds a whole model and an adapter_config.json: move one of them away"
-        )
     require_extra("lora")
     from peft import PEFT_TYPE_TO_CONFIG_MAPPING, PromptLearningConfig
     from peft import __version__ as peft_version
 
+    def wrong(why: str) -> ModelError:
+        return ModelError(f"{argument}: {shown(source)} {why}")
+
+    if has_weights(source):
+        raise wrong("holds a whole model and an adapter_config.json: move one of them away")
     adapter = object_in(Path(file))
     if not isinstance(adapter.get("base_model_name_or_path"), str):
-        raise ModelError(f"{subject} is an adapter that names no base")
+        raise wrong("is an adapter that names no base")
     kind = adapter.get("peft_type")
-    kinds: Any = PEFT_TYPE_TO_CONFIG_MAPPING
-    names = {field.name for field in fields(kinds[kind])}
+    config_class: Any = PEFT_TYPE_TO_CONFIG_MAPPING[kind]  # type: ignore[index]
+    names = {field.name for field in fields(config_class)}
     for name, value in adapter.items():
         # peft goes on without a field that it does not know, which is right if that is not set.
         if name not in names and (value is True or (value and isinstance(value, (dict, list)))):
-            raise ModelError(
-                f"{subject} has {shown_name(name)} set in its adapter_config.json, which peft "
-                f"{peft_version} does not know: pip install --upgrade peft"
+            raise wrong(
+                f"has {shown_name(name)} set in its adapter_config.json, which peft {peft_version} "
+                "does not know: pip install --upgrade peft"
             )
     is_activated = bool(adapter.get("alora_invocation_tokens"))
-    if issubclass(kinds[kind], PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
+    if issubclass(config_class, PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
         described = "an activated LoRA" if is_activated else kind
-        raise ModelError(
-            f"{subject} is {described} of peft, which changes a text as a whole: a block needs an "
-            "adapter that changes each token by itself, such as LoRA"
+        raise wrong(
+            f"is {described} of peft, which changes a text as a whole: a block needs an adapter "
+            "that changes each token by itself, such as LoRA"
         )
     if os.path.isdir(source) and not (Path(source) / WEIGHTS_FILE).is_file():
-        raise ModelError(f"{subject} lacks {WEIGHTS_FILE}; weights are read from safetensors only")
+        raise wrong(f"lacks {WEIGHTS_FILE}; weights are read from safetensors only")
     return adapter
 
 
@@ -94,9 +91,8 @@ def write_adapter(
 
 
 def apply_adapter(model: Any, source: str, argument: str) -> Any:
-    """Apply a peft adapter to its base `model`; returns a peft.PeftModel.
+    """Apply the peft adapter at `source`, a folder or hub id, to its base; returns a PeftModel.
 
-    source: the adapter's folder or hub id. argument: the name of `source` in error messages.
     An adapter that this package trained also sets the base's config.set_block_decoding. Raises
     ModelError if the adapter belongs to another base, and what peft raises.
     """
@@ -104,8 +100,29 @@ def apply_adapter(model: Any, source: str, argument: str) -> Any:
     from peft.utils.save_and_load import load_peft_weights
 
     subject = f"{argument}: {shown(source)}"
-    sizes = _trained_beside(model, Path(source), argument)
-    _make_room(model, load_peft_weights(source, device="cpu"))
+    sizes: dict[str, int] | None = None
+    own = Path(source) / ADAPTER_FILE
+    if own.is_file():
+        try:
+            data = object_in(own)
+            base, sizes = data["base"], data.get("set_block_decoding")
+            BlockSettings.read(sizes, source)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            rule = f"{shown(str(own))} is damaged: train the adapter again"
+            raise ModelError(f"{argument}: {rule}") from error
+        # fp16 rounds small numbers differently from bf16.
+        if model.dtype != torch.float16 and digest_of_weights(model) != base:
+            raise ModelError(
+                f"{subject} is an adapter of another base: it was trained beside others"
+            )
+    # An embedding or output layer of the adapter's own may have more rows.
+    layers = (model.get_input_embeddings(), model.get_output_embeddings())
+    names = [re.escape(name) for name, module in model.named_modules() if module in layers]
+    whole = re.compile(rf"\.({'|'.join(names)})\.(base_layer\.)?weight$")
+    weights = load_peft_weights(source, device="cpu")
+    rows = {weight.shape[0] for name, weight in weights.items() if whole.search(name)}
+    if rows and max(rows) != layers[0].weight.shape[0]:
+        model.resize_token_embeddings(max(rows), mean_resizing=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # missing weights are an error below
         adapted = PeftModel(model, PeftConfig.from_pretrained(source))
@@ -117,35 +134,3 @@ def apply_adapter(model: Any, source: str, argument: str) -> Any:
     if sizes is not None:
         model.config.set_block_decoding = sizes
     return adapted.eval()
-
-
-def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
-    """Resize a model's vocabulary if the adapter has an embedding or output layer of its own."""
-    layers = (model.get_input_embeddings(), model.get_output_embeddings())
-    names = [re.escape(name) for name, module in model.named_modules() if module in layers]
-    whole = re.compile(rf"\.({'|'.join(names)})\.(base_layer\.)?weight$")
-    sizes = [weight.shape[0] for name, weight in weights.items() if whole.search(name)]
-    if sizes and max(sizes) != layers[0].weight.shape[0]:
-        model.resize_token_embeddings(max(sizes), mean_resizing=False)
-
-
-def _trained_beside(model: Any, folder: Path, argument: str) -> dict[str, int] | None:
-    """Return an adapter's value for the base's config.set_block_decoding; None if there is none.
-
-    Raises ModelError if the adapter was trained on a base with other weights than `model` has.
-    """
-    if not (folder / ADAPTER_FILE).is_file():
-        return None
-    try:
-        data = object_in(folder / ADAPTER_FILE)
-        base = data["base"]
-        sizes: dict[str, int] | None = data.get("set_block_decoding")
-        BlockSettings.read(sizes, str(folder))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        file = shown(str(folder / ADAPTER_FILE))
-        raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error
-    # fp16 rounds small numbers differently from bf16.
-    if model.dtype != torch.float16 and digest_of_weights(model) != base:
-        subject = f"{argument}: {shown(str(folder))}"
-        raise ModelError(f"{subject} is an adapter of another base: it was trained beside others")
-    return sizes

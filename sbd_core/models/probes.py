@@ -30,15 +30,24 @@ def require_block_attention(model: Any, name: str, argument: str = "model") -> N
     """Raise ModelError if the model called `name` cannot decode blocks; the message says why."""
     if getattr(model, PASSED, False):
         return
-    others = _other_attention(model)
+    config = model.config.get_text_config()
+    others = {*(getattr(config, "layer_types", None) or ())} - {"full_attention"}
+    window, reach = getattr(config, "sliding_window", None), reach_of(model.config)
+    if window is not None and reach is not None and window >= reach:
+        others.discard("sliding_attention")  # no text is long enough for it
+    elif window is not None and getattr(config, "use_sliding_window", True):
+        others.add("a sliding window")
+    if getattr(model, "_is_stateful", False):
+        others.add("a recurrent state")
     if others:
         raise ModelError(
-            f"{argument}: must use full attention in every layer; {name} uses {', '.join(others)}"
+            f"{argument}: must use full attention in every layer; {name} uses "
+            + ", ".join(sorted(others))
         )
     if not has_known_shape(model):
         was_training = model.training
         try:
-            fault = _fault(_Trial(model.eval()))
+            fault = _fault(model.eval())
         except FORWARD_ERRORS as error:
             fault = f"must read a block of tokens under a mask; {{}} does not: {one_line(error)}"
         finally:
@@ -48,71 +57,41 @@ def require_block_attention(model: Any, name: str, argument: str = "model") -> N
     setattr(model, PASSED, True)
 
 
-def _other_attention(model: Any) -> list[str]:
-    """Name the kinds of layers in a model that do not use full attention."""
-    config = model.config.get_text_config()
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    window = getattr(config, "sliding_window", None)
-    reach = reach_of(model.config)
-    if window is not None and reach is not None and window >= reach:
-        window = None  # no text is long enough for it
-        kinds.discard("sliding_attention")
-    others = sorted(kinds - {"full_attention"})
-    if getattr(model, "_is_stateful", False):
-        others.append("a recurrent state")
-    has_window = window is not None and getattr(config, "use_sliding_window", True)
-    if has_window and "sliding_attention" not in others:
-        others.append("a sliding window")
-    return others
-
-
-class _Trial:
-    """Runs forward passes of a model over a few tokens and compares their logits."""
-
-    def __init__(self, model: Any) -> None:
-        self.backend = TransformersBackend(model)
-        size = int(model.get_input_embeddings().weight.shape[0])
-        self.ids = [index * size // 9 for index in range(1, 9)]
-        self.rounding = ROUNDING if model.dtype == torch.float32 else LOW_ROUNDING
+def _fault(model: Any) -> str | None:
+    """Return why a model cannot decode blocks, with {} in place of its name; None if it can."""
+    backend, vocabulary = TransformersBackend(model), model.get_input_embeddings().weight.shape[0]
+    a, b, c, d, e, f, g, h = (index * int(vocabulary) // 9 for index in range(1, 9))
+    rounding = ROUNDING if model.dtype == torch.float32 else LOW_ROUNDING
 
     def rows(
-        self,
         cached: Sequence[int],
         causal: Sequence[int],
         block: Sequence[int] = (),
         predrafts: Sequence[PredraftBlock] = (),
     ) -> Tensor:
         """Run a forward pass after the `cached` tokens; returns logits (input positions, vocab)."""
-        [cache] = self.backend.new_caches(1)
+        [cache] = backend.new_caches(1)
         if cached:
-            self.backend.forward([ForwardRequest(cache, cached, (), 1)])
-        request = ForwardRequest(cache, causal, block, len(causal), predrafts)
-        return self.backend.forward([request])[0]
+            backend.forward([ForwardRequest(cache, cached, (), 1)])
+        return backend.forward([ForwardRequest(cache, causal, block, len(causal), predrafts)])[0]
 
-    def differ(self, one: Tensor, other: Tensor, change: Tensor) -> bool:
-        """Whether logits `one` and `other` differ by more than rounding.
+    def differ(one: Tensor, other: Tensor, change: Tensor) -> bool:
+        """Whether logits differ by more than rounding. change: what another token makes of them."""
+        return not (one - other).abs().max() <= rounding * change.abs().max()
 
-        change: differences in logits that another token makes; the largest scales the tolerance.
-        """
-        return not (one - other).abs().max() <= self.rounding * change.abs().max()
-
-
-def _fault(trial: _Trial) -> str | None:
-    """Return why a model cannot decode blocks, with {} in place of its name; None if it can."""
-    a, b, c, d, e, f, g, h = trial.ids
-    text, other = trial.rows((), [a, b, c, d]), trial.rows((), [a, b, c, e])
+    text, other = rows((), [a, b, c, d]), rows((), [a, b, c, e])
     change = (text - other)[3]
-    if trial.differ(text[:3], other[:3], change / 10):
+    if differ(text[:3], other[:3], change / 10):
         return "must be causal; in {} a token changes the logits before it"
-    block, other = trial.rows([a, b, c], [d, e], [f, g]), trial.rows([a, b, c], [d, e], [f, h])
+    block, other = rows([a, b, c], [d, e], [f, g]), rows([a, b, c], [d, e], [f, h])
     if torch.equal(block[2], other[2]):
         return "must read a block both ways; in {} a token does not see the next one"
-    if trial.differ(block[:2], other[:2], change):
+    if differ(block[:2], other[:2], change):
         return "must keep a block from what is before it; in {} a token of it changes that"
-    if trial.differ(block[1:], trial.rows([a], [b, c, d, e], [f, g])[3:], change):
+    if differ(block[1:], rows([a], [b, c, d, e], [f, g])[3:], change):
         return "must read a block the same with and without a cache; {} does not"
-    early = trial.rows([a, b, c], [d, e], [f, g], [PredraftBlock(1, [f, g])])
-    if trial.differ(early[4:], trial.rows([a, b, c], [d], [f, g])[1:], change):
+    early = rows([a, b, c], [d, e], [f, g], [PredraftBlock(1, [f, g])])
+    if differ(early[4:], rows([a, b, c], [d], [f, g])[1:], change):
         return "must place tokens by their position in the text; {} does not"
     return None
 

@@ -100,12 +100,8 @@ class ForwardRequest:
 
     def block_rows(self) -> Sequence[int]:
         """Indices of the rows that belong to blocks: all except causal tokens and alternatives."""
-        first = len(self.causal_ids)
-        if not any(block.is_alternative for block in self.predrafts):
-            return range(first, self.num_rows)
-        rows = list(range(first, first + len(self.block_ids)))
-        first += len(self.block_ids)
-        for _, size, num_causal in self.predraft_shapes:
+        rows, first = list[int](), len(self.causal_ids)
+        for _, size, num_causal in ((0, len(self.block_ids), 0), *self.predraft_shapes):
             rows += range(first + num_causal, first + size)
             first += size
         return rows
@@ -124,11 +120,10 @@ class ForwardRequest:
     def positions(self) -> Sequence[int]:
         """The position of each row in the text."""
         start = self.cache.length
-        stop = start + len(self.causal_ids) + len(self.block_ids)
-        if not self.predrafts:
-            return range(start, stop)
-        rows = (range(start + seen, start + seen + size) for seen, size, _ in self.predraft_shapes)
-        return [*range(start, stop), *(position for block in rows for position in block)]
+        positions = [*range(start, start + len(self.causal_ids) + len(self.block_ids))]
+        for seen, size, _ in self.predraft_shapes:
+            positions += range(start + seen, start + seen + size)
+        return positions
 
 
 class SetBlockModel(Protocol):
@@ -171,8 +166,8 @@ class SetBlockModel(Protocol):
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Encode a prompt or a conversation; special tokens in it become ordinary text.
 
-        is_raw: whether to encode a text without the chat template.
-        Raises ModelError for a conversation if the model has no template.
+        is_raw: whether to encode a text without the chat template, which a conversation needs.
+        Raises ModelError.
         """
         ...
 
@@ -199,22 +194,16 @@ class SetBlockModel(Protocol):
 
 
 class Backend(Protocol):
-    """Protocol of a backend, which runs a model's forward passes."""
+    """Protocol of a backend, which runs a model's forward passes.
 
-    @property
-    def name(self) -> str:
-        """The backend's name to show to users, such as "ONNX Runtime"."""
-        ...
+    name: the backend's name to show to users, such as "ONNX Runtime".
+    dtype: the dtype of the weights that forward passes read.
+    has_own_threads: whether forward passes run on threads other than torch's.
+    """
 
-    @property
-    def dtype(self) -> str:
-        """The dtype of the weights that forward passes read."""
-        ...
-
-    @property
-    def has_own_threads(self) -> bool:
-        """Whether forward passes run on threads other than torch's."""
-        ...
+    name: str
+    dtype: str
+    has_own_threads: bool
 
     def new_caches(self, count: int) -> Sequence[Any]:
         """Make `count` empty caches, one per text, for use in the same forward pass."""

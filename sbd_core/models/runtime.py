@@ -32,37 +32,27 @@ def chosen_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """Return `dtype`, or the default of the folder `source` if `dtype` is None.
+def chosen_dtype(
+    dtype: str | None, device: torch.device, source: str
+) -> tuple[str, torch.dtype | str]:
+    """Return the dtype's name, and the torch dtype to load weights in ("auto": the checkpoint's).
 
-    The default is "auto" on a GPU; on a CPU, the dtype that the folder names. Raises ModelError if
-    the folder names an unknown dtype.
+    dtype: None is "auto" on a GPU; on a CPU, what the folder `source` names.
+    Raises ArgumentError if `dtype` is unknown or `device` does not support it, ModelError if the
+    folder names an unknown one.
     """
-    if dtype is not None:
-        return dtype
-    if device.type != "cpu":
-        return "auto"
-    own = own_cpu_dtype(source)
-    if own not in (*DTYPES, *QUANTIZED):
-        raise ModelError(f"model: {shown(source)} names {own!r} as cpu_dtype, which is unknown")
-    return str(own)
-
-
-def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """Return the torch dtype to load weights in, or "auto" for the checkpoint's dtype.
-
-    Raises ArgumentError if `dtype` is unknown or `device` does not support it.
-    """
-    if dtype == "auto":
-        return torch.float32 if device.type == "cpu" else "auto"
-    if dtype in QUANTIZED:
-        if device.type != "cpu":
-            raise ArgumentError("dtype", f"must not be {dtype} on a GPU", str(device))
-        return torch.float32
-    if dtype not in DTYPES:
-        known = ", ".join((*DTYPES, *QUANTIZED))
-        raise ArgumentError("dtype", f"must be auto or one of {known}", dtype)
-    return DTYPES[dtype]
+    known = ("auto", *DTYPES, *QUANTIZED)
+    if dtype is None:
+        dtype = str(own_cpu_dtype(source)) if device.type == "cpu" else "auto"
+        if dtype not in known:
+            rule = f"names {dtype!r} as cpu_dtype, which is unknown"
+            raise ModelError(f"model: {shown(source)} {rule}")
+    if dtype not in known:
+        raise ArgumentError("dtype", f"must be one of {', '.join(known)}", dtype)
+    if dtype in QUANTIZED and device.type != "cpu":
+        raise ArgumentError("dtype", f"must not be {dtype} on a GPU", str(device))
+    is_auto_on_gpu = dtype == "auto" and device.type != "cpu"
+    return dtype, "auto" if is_auto_on_gpu else DTYPES.get(dtype, torch.float32)
 
 
 def has_bf16(device: torch.device) -> bool:
@@ -85,10 +75,8 @@ CGROUP_FILES = (
 
 def usable_cores() -> int:
     """Number of cores that this process may use, by its CPU affinity and its cgroup's quota."""
-    try:
-        count = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows
-        count = os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # missing on macOS and Windows
+    count = len(affinity(0)) if affinity else os.cpu_count() or 1
     for quota_file, period_file in CGROUP_FILES:
         try:
             numbers = Path(quota_file).read_text().split()

@@ -50,14 +50,8 @@ class SamplerHead:
         """Prepare to adjust logits (masks, vocab), given as the forward pass returned them."""
         hidden = linear(logits[:, self._anchors], self._back)
         likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
-        weights = self._head.index_select(0, likeliest.view(-1))
-        return SamplerWalk(
-            logits,
-            _normed(hidden) @ self._of_hidden,
-            likeliest,
-            weights.float().view(*likeliest.shape, -1),
-            self,
-        )
+        weights = self._head[likeliest].float()
+        return SamplerWalk(logits, _normed(hidden) @ self._of_hidden, likeliest, weights, self)
 
     def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
         """Compute the change (hidden,) of a mask's hidden state if `token_id` precedes the mask.

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.files import replaced_folder, require_new_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.loading import read, read_with_adapter, require_source
+from sbd_core.models.loading import read, read_with_adapter
 from sbd_core.models.logits_processors import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_folder import (
@@ -90,6 +89,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
         raise ArgumentError("dtype", "must be float32 or int8", dtype)
     read_model, tokenizer, adapter, kind = read_rounded(source, dtype)
     name = source.resolve().name
+    with torch.inference_mode():
+        trial = read_model(torch.tensor([TRIAL])).logits[0, -1].topk(8)
     with replaced_folder(target) as fresh:
         if isinstance(tokenizer.chat_template, dict):  # named templates, of which one is used
             tokenizer.chat_template = tokenizer.get_chat_template()
@@ -108,7 +109,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
             "name": name,
             "dtype": kind,
             "config": _config(read_model, tokenizer, name, adapter),
-            "trial": _trial(read_model),
+            "trial": list(zip(trial.indices.tolist(), trial.values.tolist(), strict=True)),
             "part_bytes": PART_BYTES,
             "graphs": _write_graphs(fresh, read_model, adapter, kind),
             "files": {file.name: entry_of(file) for file in sorted(fresh.iterdir())},
@@ -121,13 +122,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
             manifest["download"][engine] = sum(sizes)
         manifest["digest"] = digest_of(manifest)
         (fresh / WEB_MANIFEST).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
-    return WebExport(
-        model=name,
-        folder=str(target),
-        dtype=kind,
-        digest=manifest["digest"],
-        download=manifest["download"],
-    )
+    return WebExport(name, str(target), kind, manifest["digest"], manifest["download"])
 
 
 def read_rounded(
@@ -138,38 +133,12 @@ def read_rounded(
     source: a model folder. dtype: as in export_web(); the result names the dtype if this is None.
     Raises ModelError, also for a model that browsers cannot run.
     """
-    name = str(source)
-    is_folder, adapter = require_source(name), None
+    adapter = None
     if is_block_adapter(source):
         model, tokenizer, adapter = read_with_adapter(source, torch.float32)
     else:
-        model, tokenizer = read(name, torch.float32, is_folder=is_folder)
-    _require_fit(model, source.resolve().name, adapter)
-    is_fetched = adapter is not None and adapter.info.base in BASES
-    is_int8 = dtype == "int8" or (dtype is None and is_fetched)
-    # All weights of a fetched base are rounded but the mask token's row, which its adapter brought.
-    coarse = list(model.parameters()) if is_int8 else []
-    coarse = [model.get_input_embeddings().weight] if is_fetched else coarse
-    with torch.no_grad():
-        for weight in coarse:
-            if weight.ndim == 2 and fits_blocks(weight.shape[1]):
-                weight.copy_(rounded_to_8_bits(weight))
-    if adapter is not None:
-        tensors = {name: _rounded(name, each) for name, each in adapter.tensors().items()}
-        adapter = BlockAdapter.of(adapter.info, tensors)
-    return model, tokenizer, adapter, "int8" if is_int8 else "float32"
-
-
-def _rounded(name: str, tensor: Tensor) -> Tensor:
-    """Round a tensor of an adapter; `name` is its name in BlockAdapter.tensors()."""
-    if name == "mask_embedding" or not fits_blocks(tensor.numel()):  # the former is an embedding
-        return tensor.float()
-    store = rounded_to_8_bits if name.startswith("sampler.") else rounded_to_4_bits
-    return store(tensor.flatten()).view(tensor.shape)
-
-
-def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
-    """Raise ModelError for a model that browsers cannot run."""
+        model, tokenizer = read(str(source), torch.float32)
+    name = source.resolve().name
     subject = f"model: {shown(name)}"
     if not has_known_shape(model):
         kind = model.config.model_type
@@ -182,6 +151,24 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
     if size > MOST_BYTES:
         rule = f"a browser has room for {MOST_BYTES / 1e9:g} GB"
         raise ModelError(f"{subject} has weights of {size / 1e9:.1f} GB in fp32, and {rule}")
+    is_fetched = adapter is not None and adapter.info.base in BASES
+    is_int8 = dtype == "int8" or (dtype is None and is_fetched)
+    # All weights of a fetched base are rounded but the mask token's row, which its adapter brought.
+    coarse = list(model.parameters()) if is_int8 else []
+    coarse = [model.get_input_embeddings().weight] if is_fetched else coarse
+    with torch.no_grad():
+        for weight in coarse:
+            if weight.ndim == 2 and fits_blocks(weight.shape[1]):
+                weight.copy_(rounded_to_8_bits(weight))
+    if adapter is not None:
+        tensors = adapter.tensors()
+        for part, each in tensors.items():
+            tensors[part] = each.float()
+            if part != "mask_embedding" and fits_blocks(each.numel()):
+                store = rounded_to_8_bits if part.startswith("sampler.") else rounded_to_4_bits
+                tensors[part] = store(each.flatten()).view(each.shape)
+        adapter = BlockAdapter.of(adapter.info, tensors)
+    return model, tokenizer, adapter, "int8" if is_int8 else "float32"
 
 
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
@@ -216,13 +203,6 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
     }
 
 
-def _trial(model: Any) -> list[tuple[int, float]]:
-    """Compute the largest logits after TRIAL: (token id, logit), the largest first."""
-    with torch.inference_mode():
-        largest = model(torch.tensor([TRIAL])).logits[0, -1].topk(8)
-    return list(zip(largest.indices.tolist(), largest.values.tolist(), strict=True))
-
-
 def _write_graphs(
     folder: Path, model: Any, adapter: BlockAdapter | None, dtype: Dtype
 ) -> dict[str, Any]:
@@ -232,11 +212,11 @@ def _write_graphs(
     """
     from sbd_core.models.backends.onnx.web_graph import WebExporter, WebGpuExporter
 
-    entries, known = {}, dict[bytes, str]()
+    graphs, known = {}, dict[bytes, str]()
     for engine, exporter in zip(ENGINES, (WebExporter, WebGpuExporter), strict=True):
         file, parts = f"model-{engine}.onnx", Parts(folder, known)
         tables = exporter(model, dtype, adapter).write_graph(folder / file, parts)
         parts.close()
-        entry = {"file": file, "parts": parts.files, "bytes": parts.size, "sampler": tables}
-        entries[engine] = entry
-    return entries
+        graph = {"file": file, "parts": parts.files, "bytes": parts.size, "sampler": tables}
+        graphs[engine] = graph
+    return graphs

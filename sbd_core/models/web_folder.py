@@ -88,7 +88,17 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
         why = shown_name("lacks " * isinstance(error, KeyError) + one_line(error))
         raise ModelError(f"{subject} has a damaged {WEB_MANIFEST} ({why}): {DAMAGED}") from error
     for name, entry in manifest["files"].items():
-        _require_whole(folder, name, entry, subject, reads_all=reads_all)
+        file = folder / name
+        if not file.is_file():
+            raise ModelError(f"{subject} lacks {shown(name)}: {DAMAGED}")
+        size = file.stat().st_size
+        if size != entry["size"]:
+            raise ModelError(
+                f"{subject}: {name} has {size} bytes, not the {entry['size']} of its manifest: it "
+                f"was cut off, or belongs to another export; {DAMAGED}"
+            )
+        if reads_all and sha256(file) != entry["sha256"]:
+            raise ModelError(f"{subject}: {name} is altered, or of another export: {DAMAGED}")
     return WebFolder(folder, manifest)
 
 
@@ -105,16 +115,15 @@ def _check(manifest: Mapping[str, Any]) -> None:
     def is_count(value: object, least: int = 0) -> bool:
         return type(value) is int and value >= least
 
-    def is_file(name: str) -> bool:  # as ui/web/engine/files.ts asks it, too
-        return bool(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", name))
-
     name, config = manifest["name"], manifest["config"]
     is_part = isinstance(name, str) and name not in ("", "..") and Path(name).name == name
     require(is_part and name.isprintable(), "name", "one plain part of a path")
     sizes = [manifest["download"][engine] for engine in ENGINES]
     require(all(map(is_count, sizes)), "download", "a number of bytes for each engine")
     for file, entry in manifest["files"].items():
-        require(is_file(file), "a file's name", "letters, digits, dots, - and _")
+        # As ui/web/engine/files.ts asks it, too.
+        is_name = re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", file)
+        require(is_name, "a file's name", "letters, digits, dots, - and _")
         require(is_count(entry["size"]), f"size of {file}", "a number of bytes")
         require(isinstance(entry["sha256"], str), f"sha256 of {file}", "a text")
     require(isinstance(config["has_adapter"], bool), "has_adapter", "true or false")
@@ -122,26 +131,10 @@ def _check(manifest: Mapping[str, Any]) -> None:
     require(is_count(low, 1) and is_count(high, low), "block_range", "two rising whole numbers")
 
 
-def _require_whole(
-    folder: Path, name: str, entry: Mapping[str, Any], subject: str, *, reads_all: bool
-) -> None:
-    file = folder / name
-    if not file.is_file():
-        raise ModelError(f"{subject} lacks {shown(name)}: {DAMAGED}")
-    size = file.stat().st_size
-    if size != entry["size"]:
-        raise ModelError(
-            f"{subject}: {name} has {size} bytes, not the {entry['size']} of its manifest: it was "
-            f"cut off, or belongs to another export; {DAMAGED}"
-        )
-    if reads_all and sha256(file) != entry["sha256"]:
-        raise ModelError(f"{subject}: {name} is altered, or of another export: {DAMAGED}")
-
-
 def digest_of(manifest: Mapping[str, Any]) -> str:
     """Compute the digest of a manifest; its own entry "digest" is left out."""
-    told = {name: value for name, value in manifest.items() if name != "digest"}
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    others = {name: value for name, value in manifest.items() if name != "digest"}
+    text = json.dumps(others, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -209,11 +202,6 @@ CODE = (
 """Source files whose changes make a cached export outdated."""
 
 
-def exports_folder() -> Path:
-    """The folder of cached exports."""
-    return cache_folder() / "web"
-
-
 def find_export(folder: Path) -> WebFolder | None:
     """Find the cached export of a model folder; None if there is none.
 
@@ -258,4 +246,4 @@ def _place(folder: Path) -> Path:
     if is_block_adapter(whole):
         base = BASES.get(str(object_in(whole / ADAPTER_INFO).get("base")))
         state.update((base.sha256 if base else "").encode())
-    return exports_folder() / f"{whole.name}-{owner}-{state.hexdigest()[:12]}"
+    return cache_folder() / "web" / f"{whole.name}-{owner}-{state.hexdigest()[:12]}"

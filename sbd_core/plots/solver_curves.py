@@ -55,60 +55,44 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     rows = results.get("rows") if isinstance(results, Mapping) else None
     if not isinstance(rows, Mapping) or "NTP" not in rows:
         raise ArgumentError("results", 'must be those of a sweep, with a row "NTP"', results)
-    data = [
-        _line(index, solver, points, ink)
-        for index, (solver, points) in enumerate(curves(rows).items())
-    ]
+    data = [_line(index, *each, ink) for index, each in enumerate(curves(rows).items())]
     data.append(_mark(LANE_NAMES["ntp"], "star", rows["NTP"], ink.ntp))
     if "verify" in rows:
         data.append(_mark(LANE_NAMES["verify"], "star-square", rows["verify"], ink.verify))
-    return figure_of(
-        "solvers",
-        ink,
-        data,
-        {"title": "tokens per forward pass"},
-        {"title": "right answers, %"},
-        height=520,
-        showlegend=True,
-    )
-
-
-def title_of(solver: str) -> str:
-    """Return a solver's title on the page; an unknown solver keeps its name."""
-    return SOLVER_TITLES.get(solver, html.escape(solver))
+    titles = {"title": "tokens per forward pass"}, {"title": "right answers, %"}
+    return figure_of("solvers", ink, data, *titles, height=520, showlegend=True)
 
 
 def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
     """Draw the line through a solver's points. index: selects the symbol and the dashes."""
-    in_order = sorted(points, key=lambda point: point.speed)
     is_chief = solver in (MAIN, OWN)
     colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
-    size = 9 if is_chief else 7
-    dash = DASHES[index % len(DASHES)]
-    return {
-        "type": "scatter",
-        "name": title_of(solver),
-        "x": [point.speed for point in in_order],
-        "y": [round(100 * point.accuracy, 2) for point in in_order],
-        "text": [point.parameter for point in in_order],
-        "mode": "lines+markers",
-        "marker": {"symbol": index, "size": size, "color": colour},
-        "line": {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash},
-        "hovertemplate": f"{title_of(solver)} at %{{text}}<br>%{{y:.1f}} % right, "
-        "%{x:.2f} tokens per forward pass<extra></extra>",
-    }
+    line = {"color": colour, "width": 3 if is_chief else 1.5, "dash": DASHES[index % len(DASHES)]}
+    title = SOLVER_TITLES.get(solver, html.escape(solver))
+    drawn = _marks(title, index, points, colour, size=9 if is_chief else 7)
+    return {**drawn, "mode": "lines+markers", "line": line}
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
     """Draw the only mark of a strategy that has no parameter. row: the strategy's results."""
     mean = row["mean"]
+    point = CurvePoint("", mean["accuracy"], mean["tokens_per_forward"])
+    return _marks(name, symbol, [point], colour, size=14)
+
+
+def _marks(
+    name: str, symbol: str | int, points: list[CurvePoint], colour: str, size: int
+) -> dict[str, Any]:
+    in_order = sorted(points, key=lambda point: point.speed)
+    at = " at %{text}" if points[0].parameter else ""
     return {
         "type": "scatter",
         "name": name,
-        "x": [mean["tokens_per_forward"]],
-        "y": [round(100 * mean["accuracy"], 2)],
+        "x": [point.speed for point in in_order],
+        "y": [round(100 * point.accuracy, 2) for point in in_order],
+        "text": [point.parameter for point in in_order],
         "mode": "markers",
-        "marker": {"symbol": symbol, "size": 14, "color": colour},
-        "hovertemplate": f"{name}<br>%{{y:.1f}} % right, "
+        "marker": {"symbol": symbol, "size": size, "color": colour},
+        "hovertemplate": f"{name}{at}<br>%{{y:.1f}} % right, "
         "%{x:.2f} tokens per forward pass<extra></extra>",
     }

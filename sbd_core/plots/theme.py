@@ -55,25 +55,11 @@ class Ink:
 
 LIGHT = Ink(
     RAMPS["light"],
-    "#ffffff",
-    "#e3e1db",
-    "#1b1d22",
-    "#5f636d",
-    "#1f5fc0",
-    "#0f6f68",
-    "#7a3ea8",
-    "#b3471b",
+    *("#ffffff", "#e3e1db", "#1b1d22", "#5f636d", "#1f5fc0", "#0f6f68", "#7a3ea8", "#b3471b"),
 )
 DARK = Ink(
     RAMPS["dark"],
-    "#171a21",
-    "#2d323d",
-    "#eceae4",
-    "#a3a8b3",
-    "#82b1ff",
-    "#5cd0c2",
-    "#cfa6f7",
-    "#f0906a",
+    *("#171a21", "#2d323d", "#eceae4", "#a3a8b3", "#82b1ff", "#5cd0c2", "#cfa6f7", "#f0906a"),
 )
 INKS: dict[Theme, Ink] = {"light": LIGHT, "dark": DARK}
 
@@ -95,11 +81,6 @@ def safe(text: str) -> str:
     return html.escape(token_name(text), quote=False)
 
 
-def percent(probability: float) -> str:
-    """Write a probability in percent, with three significant digits."""
-    return f"{100 * probability:.3g} %"
-
-
 def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> str:
     """Join the names of the first `most` tokens and the number of others, escaped for Plotly."""
     shown = [token_name(trace.tokens[token_id]) for token_id in token_ids[:most]]
@@ -107,23 +88,11 @@ def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> 
     return html.escape("  ".join([*shown, f"+{rest}"] if rest > 0 else shown), quote=False)
 
 
-def columns(rows: list[tuple[int, Any, str]]) -> dict[str, list[Any]]:
-    """Turn rows (x, y, text) into arguments of a Plotly trace: {"x": [..], "y": .., "text": ..}."""
-    return {name: [row[index] for row in rows] for index, name in enumerate(("x", "y", "text"))}
-
-
-def entropy_ticks() -> dict[str, Any]:
-    """Make axis settings for values of unsureness(), with ticks that are labelled in nats."""
-    labels = [f"{tick:g}" for tick in TICKS]
-    return {"tickvals": [unsureness(tick) for tick in TICKS], "ticktext": labels}
-
-
-def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
-    """Make settings to colour Plotly data by unsureness(). has_bar: whether to add a colour bar."""
-    ramp = ink.ramp.split()
-    scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
-    bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
-    return {"colorscale": scale, "showscale": has_bar, **({"colorbar": bar} if has_bar else {})}
+def coloured(ink: Ink) -> dict[str, Any]:
+    """Make settings to colour Plotly data by unsureness(), with a bar that is labelled in nats."""
+    bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}}
+    bar |= {"tickvals": [unsureness(tick) for tick in TICKS], "ticktext": [*map(str, TICKS)]}
+    return {"colorscale": ink.ramp.split(), "colorbar": bar}
 
 
 def figure_of(
@@ -136,8 +105,7 @@ def figure_of(
 ) -> go.Figure:
     """Make a figure with the page's fonts and colours.
 
-    name: id of the figure, kept in layout.meta.
-    data: Plotly traces.
+    name: id of the figure, kept in layout.meta. data: Plotly traces.
     across, up: settings of the x axis and of the y axis, with the title as a plain string.
     more: further fields of the layout.
     """
@@ -182,11 +150,7 @@ def token_name(text: str) -> str:
     spaces = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
     core = text.strip(" ")
     text = "·" * spaces[0] + core + "·" * spaces[1] if core else "·" * len(text)
-    shown = "".join(_shown(character) for character in text)
+    shown = "".join(
+        MARKS.get(each, each if each.isprintable() else f"U+{ord(each):04X}") for each in text
+    )
     return shown if len(shown) <= MAX_NAME else shown[: MAX_NAME - 1] + "…"
-
-
-def _shown(character: str) -> str:
-    if character in MARKS:
-        return MARKS[character]
-    return character if character.isprintable() else f"U+{ord(character):04X}"

@@ -15,11 +15,9 @@ from sbd_core.plots.theme import (
     Ink,
     Theme,
     coloured,
-    columns,
     figure_of,
     ink_of,
     names,
-    percent,
     safe,
     unsureness,
 )
@@ -44,19 +42,14 @@ class Agreement:
 
 def agreements(trace: Trace) -> list[Agreement]:
     """The Agreement of each forward pass, in order."""
-    known = {item.position: item for event in trace.events for item in event.hindsight}
+    known = {(i.position, i.token_id): i.argmax_id for e in trace.events for i in e.hindsight}
     rows = []
     for event in trace.events:
-        groups: dict[str, list[int]] = {"same": [], "other": [], "unread": []}
+        groups = list[int](), list[int](), list[int]()
         for reveal in event.reveals:
-            item = known.get(reveal.position)
-            if item is None or item.token_id != reveal.token_id:
-                groups["unread"].append(reveal.token_id)
-            else:
-                is_same = item.argmax_id == reveal.token_id
-                groups["same" if is_same else "other"].append(reveal.token_id)
-        row = Agreement(event.index + 1, *(tuple(group) for group in groups.values()))
-        rows.append(row)
+            best = known.get((reveal.position, reveal.token_id))
+            groups[2 if best is None else best != reveal.token_id].append(reveal.token_id)
+        rows.append(Agreement(event.index + 1, *map(tuple, groups)))
     return rows
 
 
@@ -83,7 +76,7 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
         for item in event.masked:
             colours[event.index][item.position] = unsureness(item.entropy)
             texts[event.index][item.position] = f"entropy {item.entropy:.3f} nats" + "".join(
-                f"<br>{percent(share)} {safe(trace.tokens[token_id])}"
+                f"<br>{100 * share:.3g} % {safe(trace.tokens[token_id])}"
                 for token_id, share in zip(item.top_token_ids, item.top_probabilities, strict=True)
             )
     heatmap = {
@@ -100,15 +93,9 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
         **coloured(ink),
     }
     across = {"title": "position", "showgrid": False}
-    up = {
-        "title": "forward pass",
-        "showgrid": False,
-        "range": [height + 0.5, 0.5],
-        **_whole_ticks(height),
-    }
-    return figure_of(
-        "entropy-heatmap", ink, [heatmap, _reveal_dots(trace, ink)], across, up, height=440
-    )
+    up = {"title": "forward pass", "showgrid": False, "range": [height + 0.5, 0.5]}
+    data = [heatmap, _reveal_dots(trace, ink)]
+    return figure_of("entropy-heatmap", ink, data, across, up | _whole_ticks(height), height=440)
 
 
 def _whole_ticks(num_passes: int) -> dict[str, int]:
@@ -119,14 +106,12 @@ def _whole_ticks(num_passes: int) -> dict[str, int]:
 
 def _reveal_dots(trace: Trace, ink: Ink) -> dict[str, Any]:
     """Plotly data of dots that mark the position and forward pass of each reveal."""
-    landed = [
-        (item.position, event.index + 1, f"{safe(trace.tokens[item.token_id])} revealed")
-        for event in trace.events
-        for item in event.reveals
-    ]
+    landed = [(event.index + 1, item) for event in trace.events for item in event.reveals]
     return {
         "type": "scatter",
-        **columns(landed),
+        "x": [item.position for _, item in landed],
+        "y": [number for number, _ in landed],
+        "text": [f"{safe(trace.tokens[item.token_id])} revealed" for _, item in landed],
         "mode": "markers",
         "marker": {"size": 6, "color": ink.card, "line": {"color": ink.text, "width": 1.2}},
         "hovertemplate": "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",

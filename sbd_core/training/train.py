@@ -296,7 +296,7 @@ class Run(Loop):
             self._model, self._tokenizer = new_model(recipe)
         else:
             source = "init" if folder == init else "state"
-            loaded = read(str(folder), dtype, is_folder=True, argument=source)
+            loaded = read(str(folder), dtype, argument=source)
             self._model, self._tokenizer = loaded
         for name, hint in NEEDED_TOKENS.items():
             if getattr(self._tokenizer, f"{name}_token_id") is None:

@@ -123,8 +123,8 @@ def read_base(
     """
     target = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(target) else torch.float32
-    path, is_folder = located(source, "base")
-    model, tokenizer = read(path, dtype, is_folder=is_folder, argument="base")
+    path = located(source, "base")
+    model, tokenizer = read(path, dtype, argument="base")
     name_here = Path(path).name
     if not has_known_shape(model):
         rule = "must be of a family that decodes with a block adapter: Llama, Mistral, Qwen"

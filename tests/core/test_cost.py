@@ -1,6 +1,7 @@
 """Costs of a forward pass, counted again from masks and from the models' own matrices."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.cost import LayerShape, ModelShape, blocks_of, forward_cost, shape_or_none, total_cost
-from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
@@ -53,32 +53,11 @@ def test_the_weights_of_a_shape_are_those_of_the_models_matrices(name) -> None:
     own = [
         parameter.numel()
         for path, parameter in model.named_parameters()
-        if parameter.dim() == 2
-        and "embed" not in path
-        and ".wte" not in path
-        and ".wpe" not in path
+        if parameter.dim() == 2 and not re.search(r"embed|\.wte|\.wpe", path)
     ]
     head = model.get_output_embeddings().weight
     is_tied = head is model.get_input_embeddings().weight
     assert shape.num_weights == sum(own) + (head.numel() if is_tied else 0)
-
-
-@pytest.mark.parametrize(
-    ("config", "why"),
-    [
-        ({"model_type": "t5", "is_encoder_decoder": True}, "an encoder and a decoder"),
-        ({"model_type": "mixtral", "num_local_experts": 8}, "several experts"),
-        ({"model_type": "resnet"}, "has no hidden_size"),
-        ({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2}, "intermediate_size"),
-        ({"hidden_size": "8", "num_attention_heads": 2}, "hidden_size: must be a whole number"),
-        ({"hidden_size": 0, "num_attention_heads": 2}, "hidden_size: must be a whole number"),
-        ([], "has no hidden_size"),
-    ],
-)
-def test_a_config_that_is_no_dense_decoder_is_refused_in_a_sentence(config, why) -> None:
-    with pytest.raises(ArgumentError, match=why):
-        ModelShape.of(config, 2)
-    assert shape_or_none(config, 2) is None
 
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -126,8 +105,5 @@ def test_the_command_prints_the_totals(capsys, tmp_path) -> None:
     costs = Trace.from_json(file.read_text("utf-8")).costs
     assert costs is not None
     whole = total_cost(costs)
-    assert (found["rows"], found["flops"], found["bytes_read"]) == (
-        whole.rows,
-        whole.flops,
-        whole.bytes_read,
-    )
+    assert [found[name] for name in ("rows", "flops")] == [whole.rows, whole.flops]
+    assert found["bytes_read"] == whole.bytes_read

@@ -51,10 +51,14 @@ DECODING_FORMS = [
 ]
 
 
+def drawn(picture: str) -> torch.Tensor:
+    """The mask of a picture, a line for each query."""
+    lines = picture.replace(" ", "").split()
+    return torch.tensor([[cell == "1" for cell in line] for line in lines])
+
+
 def test_training_mask_is_figure_8_cell_by_cell() -> None:
-    rows = [row.replace(" ", "") for row in FIGURE_8.split("\n") if row]
-    expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
-    assert torch.equal(training_mask(8, 4), expected)
+    assert torch.equal(training_mask(8, 4), drawn(FIGURE_8))
 
 
 def slow_training_mask(num_tokens, block_size, first_noisy, phase) -> torch.Tensor:
@@ -169,9 +173,7 @@ PREDRAFTS = """
 
 
 def test_a_predraft_sees_its_prefix_and_itself_cell_by_cell() -> None:
-    rows = [row.replace(" ", "") for row in PREDRAFTS.split("\n") if row]
-    expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
-    assert torch.equal(decoding_mask(2, 4, 2, [(1, 2), (3, 1)]), expected)
+    assert torch.equal(decoding_mask(2, 4, 2, [(1, 2), (3, 1)]), drawn(PREDRAFTS))
 
 
 # A block of 3 behind the first of 2 causal tokens, whose first row is read causally itself.
@@ -185,9 +187,7 @@ ALTERNATIVE = """
 
 
 def test_an_alternative_sees_its_prefix_and_itself_and_its_masks_see_it() -> None:
-    rows = [row.replace(" ", "") for row in ALTERNATIVE.split("\n") if row]
-    expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
-    assert torch.equal(decoding_mask(2, 2, 0, [(1, 3, 1)]), expected)
+    assert torch.equal(decoding_mask(2, 2, 0, [(1, 3, 1)]), drawn(ALTERNATIVE))
 
 
 @pytest.mark.parametrize(("num_tokens", "block_size"), [(8, 4), (12, 3), (10, 4), (6, 16)])

@@ -11,24 +11,18 @@ from sbd_core.solvers import SOLVERS
 
 
 def test_the_package_exports_these_names_and_has_them() -> None:
-    assert sorted(sbd_core.__all__) == [
-        "ArgumentError",
-        "DEFAULT_CHECKPOINT",
-        "DecodeConfig",
-        "MissingExtraError",
-        "ModelError",
-        "SetBlockDecodingError",
-        "SetBlockModel",
-        "StepEvent",
-        "Trace",
-        "TraceError",
-        "__version__",
-        "generate",
-        "generate_batch",
-        "load",
-        "stream",
-        "stream_batch",
-    ]
+    assert set(sbd_core.__all__) == {
+        *("ArgumentError", "MissingExtraError", "ModelError", "SetBlockDecodingError"),
+        *(
+            "TraceError",
+            "DEFAULT_CHECKPOINT",
+            "DecodeConfig",
+            "SetBlockModel",
+            "StepEvent",
+            "Trace",
+        ),
+        *("__version__", "generate", "generate_batch", "load", "stream", "stream_batch"),
+    }
     assert set(sbd_core.__all__) <= set(dir(sbd_core))
     for name in sbd_core.__all__:
         assert getattr(sbd_core, name) is not None
@@ -37,32 +31,15 @@ def test_the_package_exports_these_names_and_has_them() -> None:
 
 
 def test_solvers_and_settings_keep_their_names() -> None:
-    assert set(SOLVERS) >= {
-        "entropy-bound",
-        "entropy-bound-by-confidence",
-        "entropy-bound-by-margin",
-        "entropy-bound-from-left",
-        "causal-first",
-        "entropy-threshold",
-        "confidence-threshold",
-        "factor",
-        "top-k",
-        "random",
-        "left-to-right",
+    bounds = {f"entropy-bound{by}" for by in ("", "-by-confidence", "-by-margin", "-from-left")}
+    assert set(SOLVERS) >= bounds | {
+        *("causal-first", "entropy-threshold", "confidence-threshold", "factor", "top-k"),
+        *("random", "left-to-right"),
     }
     assert {item.name for item in dataclasses.fields(sbd_core.DecodeConfig)} == {
-        "strategy",
-        "solver",
-        "block_size",
-        "max_new_tokens",
-        "temperature",
-        "seed",
-        "top_k_recorded",
-        "pinned",
-        "is_raw_prompt",
-        "allows_untrained_block_size",
-        "repetition_penalty",
-        "max_rows",
+        *("strategy", "solver", "block_size", "max_new_tokens", "temperature", "seed"),
+        *("top_k_recorded", "pinned", "is_raw_prompt", "allows_untrained_block_size"),
+        *("repetition_penalty", "max_rows"),
     }
 
 

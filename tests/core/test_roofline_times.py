@@ -4,12 +4,11 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.cost import ModelShape, forward_cost
+from sbd_core.cost import ModelShape, forward_cost, shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.roofline import (
     DEVICES,
@@ -78,15 +77,8 @@ def test_a_pass_over_one_token_takes_as_long_as_reading_weights_and_cache_on_eve
 @pytest.mark.parametrize("case", CASES["passes"], ids=lambda case: case["name"])
 def test_times_are_those_that_the_browser_computes_too(case) -> None:
     shape = ModelShape.from_json(case["shape"])
-    sent = case["device"]
-    device = Device(
-        name=sent["name"],
-        linear_flops=sent["flops"],
-        attention_flops=sent["attentionFlops"],
-        bandwidth=sent["bandwidth"],
-        bytes_per_value=sent["valueBytes"],
-        source=sent["source"],
-    )
+    names = ("name", "flops", "attentionFlops", "bandwidth", "valueBytes", "source")
+    device = Device(*(case["device"][name] for name in names))
     where = case["cache"], case["batch"]
     for mode in ("published", "corrected"):
         expected, on = case[mode], {"shape": shape.layer, "device": device}
@@ -107,17 +99,7 @@ def test_configs_are_read_as_the_browser_reads_them_too(case) -> None:
         ModelShape.of(case["config"], 2)
     error = raised.value
     assert [error.argument, error.rule, error.value] == case["error"]
-
-
-def test_a_shape_is_read_from_a_config() -> None:
-    config = SimpleNamespace(
-        hidden_size=4096, intermediate_size=14336, num_attention_heads=32, num_key_value_heads=8
-    )
-    assert LayerShape.of(config) == LLAMA_8B
-    config.head_dim = 64
-    assert LayerShape.of(config).head_size == 64
-    with pytest.raises(ArgumentError, match=r"^model: .*gpt2"):
-        LayerShape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))  # no number of heads
+    assert shape_or_none(case["config"], 2) is None
 
 
 def test_the_best_rates_of_a_bench_file_make_a_device(tmp_path) -> None:
@@ -137,18 +119,15 @@ def test_the_best_rates_of_a_bench_file_make_a_device(tmp_path) -> None:
 
 def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders, tmp_path) -> None:
     words = ["roofline", "--json", "--device", "h200-bf16", "--model"]
-    assert main([*words, str(tiny_folders["llama"])]) == 0
-    tiny = json.loads(capsys.readouterr().out.splitlines()[-1])
-    shape = LayerShape(
+    llama = LayerShape(
         hidden_size=32, feed_forward_size=64, num_heads=4, num_kv_heads=2, head_size=8
     )
-    expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
-    assert tiny["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
-    assert main([*words, str(tiny_folders["gpt2"])]) == 0
-    gpt2 = json.loads(capsys.readouterr().out.splitlines()[-1])
-    shape = replace(shape, feed_forward_size=128, num_kv_heads=4, num_feed_forward_matrices=2)
-    expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
-    assert gpt2["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
+    gpt2 = replace(llama, feed_forward_size=128, num_kv_heads=4, num_feed_forward_matrices=2)
+    for name, shape in (("llama", llama), ("gpt2", gpt2)):
+        assert main([*words, str(tiny_folders[name])]) == 0
+        found = json.loads(capsys.readouterr().out.splitlines()[-1])
+        expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
+        assert found["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
     folder = tmp_path / "t5"
     folder.mkdir()
     (folder / "config.json").write_text('{"model_type": "t5", "is_encoder_decoder": true}')

@@ -1,7 +1,7 @@
 """Logits to candidates: every measure against its definition, and what the engine reads off."""
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -180,14 +180,13 @@ def test_a_sampler_head_weighs_the_likeliest_anew_by_the_hidden_state_behind_the
 ALL = LogitStatsSpec(num_top=5, has_entropy=True, has_margin=True)
 
 
-@pytest.fixture
-def measure() -> Callable[[torch.Tensor, LogitStatsSpec], LogitStats]:
+def measure(logits: torch.Tensor, spec: LogitStatsSpec) -> LogitStats:
     """All rows of some logits."""
-    return lambda logits, spec: compute_logit_stats(logits, 0, len(logits), spec)
+    return compute_logit_stats(logits, 0, len(logits), spec)
 
 
 def spread_logits(rows: int, vocabulary: int, spread: float) -> torch.Tensor:
-    return spread * torch.randn(rows, vocabulary, generator=torch.Generator().manual_seed(rows))
+    return spread / 3 * drawn(rows, vocabulary, rows)
 
 
 def check(found: LogitStats, logits: torch.Tensor) -> None:
@@ -208,13 +207,13 @@ def check(found: LogitStats, logits: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("vocabulary", [1, 2, 16, 65, 5003])
 @pytest.mark.parametrize("spread", [0.1, 3.0, 1e4])
-def test_measures_are_those_of_the_candidates(measure, vocabulary, spread) -> None:
+def test_measures_are_those_of_the_candidates(vocabulary, spread) -> None:
     for rows in (1, 7):
         logits = spread_logits(rows, vocabulary, spread)
         check(measure(logits.clone(), ALL), logits)
 
 
-def test_tokens_with_minus_infinity_have_no_share_wherever_they_stand(measure) -> None:
+def test_tokens_with_minus_infinity_have_no_share_wherever_they_stand() -> None:
     logits = spread_logits(6, 40, 2.0)
     logits[0, :20] = -INF
     logits[1, 20:] = -INF
@@ -227,7 +226,7 @@ def test_tokens_with_minus_infinity_have_no_share_wherever_they_stand(measure) -
     assert certain.probability == certain.margin == [1.0, 1.0]
 
 
-def test_the_first_of_equals_is_best(measure) -> None:
+def test_the_first_of_equals_is_best() -> None:
     rows = torch.tensor([[0.0] * 70, [-1.0] * 35 + [2.0] * 35, [3.0, *[-1.0] * 68, 3.0]])
     found = measure(rows.clone(), ALL)
     assert found.best_ids == [0, 35, 0]
@@ -235,7 +234,7 @@ def test_the_first_of_equals_is_best(measure) -> None:
     check(found, rows)
 
 
-def test_a_nearly_certain_row_keeps_its_small_entropy(measure) -> None:
+def test_a_nearly_certain_row_keeps_its_small_entropy() -> None:
     """Entropies decide the order of reveals: fp32 steps of 6e-8 would make most of these equal."""
     logits = torch.zeros(1, 3)
     logits[0, 1:] = -14.0
@@ -245,21 +244,18 @@ def test_a_nearly_certain_row_keeps_its_small_entropy(measure) -> None:
     assert entropy == pytest.approx(expected, rel=0.02)
 
 
-def test_the_forbidden_token_is_never_listed_with_a_share(measure) -> None:
+def test_the_forbidden_token_is_never_listed_with_a_share() -> None:
     logits = spread_logits(4, 20, 1.0)
     logits[:, 3] = 50.0
     without = logits.clone()
     without[:, 3] = -INF
-    found = measure(
-        logits, LogitStatsSpec(forbidden_id=3, num_top=5, has_entropy=True, has_margin=True)
-    )
-    check(found, without)
+    check(measure(logits, replace(ALL, forbidden_id=3)), without)
     assert torch.equal(logits, without), "the logits are to be what was measured"
 
 
 @pytest.mark.parametrize("bad", [math.nan, INF])
 @pytest.mark.parametrize("place", [0, 3, 64, 199])
-def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(measure, bad, place) -> None:
+def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(bad, place) -> None:
     for forbidden_id in (None, 3):
         logits = spread_logits(3, 200, 1.0)
         logits[:, 0] = 90.0
@@ -268,7 +264,7 @@ def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(measure, bad
             measure(logits, LogitStatsSpec(forbidden_id=forbidden_id))
 
 
-def test_a_row_without_a_token_is_refused(measure) -> None:
+def test_a_row_without_a_token_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"^logits: "):
         measure(torch.full((2, 30), -INF), ALL)
     only = torch.full((1, 30), -INF)
@@ -280,7 +276,7 @@ def test_a_row_without_a_token_is_refused(measure) -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.3, 4.0])
-def test_shares_are_those_of_the_softmax_for_any_token(measure, temperature) -> None:
+def test_shares_are_those_of_the_softmax_for_any_token(temperature) -> None:
     logits = spread_logits(30, 25, 2.0)
     logits[:, 7] = -INF
     expected = Candidates.from_logits(logits, temperature, torch.Generator()).distribution
@@ -294,7 +290,7 @@ def test_shares_are_those_of_the_softmax_for_any_token(measure, temperature) -> 
     assert (some.distribution is None) == (temperature == 0)
 
 
-def test_tokens_are_drawn_as_candidates_draws_them(measure) -> None:
+def test_tokens_are_drawn_as_candidates_draws_them() -> None:
     logits = spread_logits(50, 9, 1.0)
     found = measure(logits.clone(), LogitStatsSpec(temperature=0.8))
     drawn_ids = found.sample(torch.Generator().manual_seed(4))
@@ -308,9 +304,7 @@ def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
     logits = spread_logits(9, 30, 2.0)
     logits[0], logits[8] = math.nan, INF
     before = logits.clone()
-    found = compute_logit_stats(
-        logits, 2, 7, LogitStatsSpec(forbidden_id=4, num_top=5, has_entropy=True, has_margin=True)
-    )
+    found = compute_logit_stats(logits, 2, 7, replace(ALL, forbidden_id=4))
     assert torch.equal(logits[7:], before[7:])
     assert torch.equal(logits[1], before[1])
     assert logits[2:7, 4].tolist() == [-INF] * 5

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from sbd_core.config import DecodeConfig
 from sbd_core.errors import ModelError
 from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
@@ -12,6 +13,7 @@ from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
 from sbd_core.models.backends.transformers import GatedLinears, TransformersBackend
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.model_folder import BlockSettings
 from sbd_core.models.runtime import QUANTIZED
 
 logger = logging.getLogger(__name__)
@@ -22,7 +24,6 @@ def choose(
     name: str,
     *,
     dtype: str = "auto",
-    block_size: int = 16,
     adapter: BlockAdapter | None = None,
 ) -> Any:
     """Build the fastest backend that can run a model on its device.
@@ -31,14 +32,14 @@ def choose(
     CPU. Other models use PyTorch, as does a model that ONNX Runtime cannot run; the log says why.
 
     name: the model's name in the log and in errors. dtype: the argument `dtype` of load().
-    block_size: the largest block size with which the model will be decoded.
     adapter: the model's block adapter, None if it has none.
     Raises ModelError if there is an adapter but the model is not Llama-shaped.
     """
     if model.device.type != "cpu":
         fused = plain(model, name, adapter)
         if isinstance(fused, FusedLlamaBackend) and model.device.type == "cuda":
-            return CudaGraphBackend(fused, block_size)
+            block_range = BlockSettings.of(model.config, name).block_range
+            return CudaGraphBackend(fused, (block_range or (1, DecodeConfig().block_size))[1])
         return fused
     if dtype in QUANTIZED or model.dtype == torch.float32:
         try:
@@ -49,7 +50,7 @@ def choose(
             try:
                 return build(
                     model,
-                    dtype if dtype in QUANTIZED else "float32",  # type: ignore[arg-type]
+                    "int8" if dtype == "int8" else "float32",
                     adapter.layers if adapter else None,
                 )
             except OnnxUnavailable as error:

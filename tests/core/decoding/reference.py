@@ -22,8 +22,7 @@ class Call:
     """One forward of the engine: what it was given and what came back."""
 
     num_cached: int
-    causal_ids: list[int]
-    block_ids: list[int]
+    request: ForwardRequest
     causal_logits: Tensor
     block_logits: Tensor
 
@@ -46,26 +45,22 @@ class Recorder:
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         given = self.model.forward_batch(requests)
-        for request, logits, before in zip(
-            requests, given, [r.cache.length - len(r.causal_ids) for r in requests], strict=True
-        ):
-            split = request.num_causal_logits
+        for request, logits in zip(requests, given, strict=True):
+            before, split = (
+                request.cache.length - len(request.causal_ids),
+                request.num_causal_logits,
+            )
             head, tail = logits[:split].clone(), logits[split:].clone()
-            ids = list(request.causal_ids), list(request.block_ids)
-            self.calls.append(Call(before, *ids, head, tail))
+            self.calls.append(Call(before, request, head, tail))
         return given
 
 
 def text_and_block_mask(num_text: int, num_block: int) -> Tensor:
     """Text positions see the text up to themselves, block positions see everything."""
     size = num_text + num_block
-    rows = []
-    for query in range(size):
-        if query < num_text:
-            rows.append([key <= query for key in range(size)])
-        else:
-            rows.append([True] * size)
-    return torch.tensor(rows)
+    return torch.tensor(
+        [[key <= query or query >= num_text for key in range(size)] for query in range(size)]
+    )
 
 
 @torch.no_grad()

@@ -26,25 +26,17 @@ def assert_near(found: torch.Tensor, expected: torch.Tensor) -> None:
 
 def check_against_reference(model, prompt, block_size, gamma, num_new, temperature=0.0) -> list:
     """Same tokens, forward pass by forward pass the same block logits; gives back the events."""
+    shared = {"block_size": block_size, "temperature": temperature, "seed": 7}
     config = DecodeConfig(
-        solver=EntropyBound(gamma=gamma),
-        block_size=block_size,
+        solver=EntropyBound(gamma),
         max_new_tokens=num_new,
-        temperature=temperature,
-        seed=7,
         allows_untrained_block_size=True,
+        **shared,
     )
     recorder = Recorder(model)
     trace = generate(recorder, prompt, config)
-    expected = reference.decode(
-        model,
-        trace.prompt_token_ids,
-        block_size=block_size,
-        num_new=num_new,
-        gamma=gamma,
-        temperature=temperature,
-        seed=7,
-    )
+    prompt_ids = trace.prompt_token_ids
+    expected = reference.decode(model, prompt_ids, num_new=num_new, gamma=gamma, **shared)
     assert list(trace.token_ids) == expected.answer
     passes = recorder.calls[1:]
     assert len(passes) == len(expected.block_logits)
@@ -58,8 +50,9 @@ def check_causal_logits(model, text, calls) -> None:
     """Riders come back with what an ordinary forward pass of the text gives there."""
     causal = reference.full_forward(model, text, [])
     for call in calls:
-        rows = range(call.num_cached, call.num_cached + len(call.causal_ids))
-        assert call.causal_ids == [text[row] for row in rows]
+        ids = list(call.request.causal_ids)
+        rows = range(call.num_cached, call.num_cached + len(ids))
+        assert ids == [text[row] for row in rows]
         kept = list(rows)[len(rows) - len(call.causal_logits) :]
         if kept:
             assert_near(call.causal_logits, causal[kept])
@@ -133,7 +126,7 @@ NUM_PROMPTS = 40
 BLOCK_SIZES = (2, 5, 16)
 
 
-def greedy(model: HuggingFaceModel, prompt_ids, num_new: int) -> tuple[int, ...]:
+def greedy(model: HuggingFaceModel, prompt_ids, num_new: int, **settings) -> tuple[int, ...]:
     """transformers' own greedy decoding, the mask token suppressed."""
     ids = torch.tensor([list(prompt_ids)])
     found = model.model.generate(
@@ -144,6 +137,7 @@ def greedy(model: HuggingFaceModel, prompt_ids, num_new: int) -> tuple[int, ...]
         suppress_tokens=[model.mask_token_id],
         eos_token_id=sorted(model.end_token_ids),
         pad_token_id=0,
+        **settings,
     )
     return tuple(found[0, ids.shape[1] :].tolist())
 

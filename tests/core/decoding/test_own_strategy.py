@@ -1,6 +1,7 @@
 """A decode that names no strategy takes the one that the model's folder names."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,8 @@ def test_every_way_to_decode_takes_it_and_traces_record_it(ready: Path, tmp_path
         assert trace.config == named.config
         assert trace.token_ids == named.token_ids
         assert trace.num_forwards == named.num_forwards
-    share = Share(0, 1)
-    done = answer_prompts(
-        model, [{"prompt": PROMPT}], SHORT, tmp_path / "out.jsonl", batch_size=1, share=share
-    )
+    out, alone = tmp_path / "out.jsonl", {"batch_size": 1, "share": Share(0, 1)}
+    done = answer_prompts(model, [{"prompt": PROMPT}], SHORT, out, **alone)
     assert done is not None
     assert done.num_forwards == named.num_forwards
 
@@ -77,15 +76,11 @@ def test_what_only_another_strategy_has_is_refused_by_name(ready: Path) -> None:
 
 
 def test_a_folder_that_names_no_strategy_there_is_is_refused(ready: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "wrong"
-    folder.mkdir()
-    for file in ready.iterdir():
-        if file.is_file():
-            (folder / file.name).symlink_to(file)
-    config = json.loads((ready / "config.json").read_text())
-    config["set_block_decoding"]["strategy"] = "greedy"
-    (folder / "config.json").unlink()
-    (folder / "config.json").write_text(json.dumps(config))
+    folder = shutil.copytree(ready, tmp_path / "wrong")
+    text = (folder / "config.json").read_text()
+    other = text.replace(f'"strategy": "{ready.name}"', '"strategy": "greedy"')
+    assert other != text
+    (folder / "config.json").write_text(other)
     with pytest.raises(ModelError, match="must be one of sbd, ntp, verify; got 'greedy'"):
         load(folder)
 

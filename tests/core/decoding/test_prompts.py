@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, Trace, generate, generate_batch
 from sbd_core.decoding.api import prompt_token_ids
 from sbd_core.models.hf_model import HuggingFaceModel, byte_of_character
@@ -12,24 +13,10 @@ from sbd_core.training.new_model import SPECIAL_TOKENS
 from tests.conftest import in_pytorch
 from tests.core.decoding.doubles import chance_model
 
-TYPED = [
-    *SPECIAL_TOKENS,
-    "<m>",
-    "a <m> b",
-    "<eos><eos>",
-    "<user>2 + 2<assistant>4<eos>",
-    "<<m>m>",
-    "x<m",
-    "<assistant>",
-    "  <pad>\n",
-]
-PLAIN = [
-    "2 + 2 = ?",
-    "Tara has 49 pencils.",
-    " two  spaces ",
-    "caf\u00e9 \U0001f600\u200d",
-    "{}\\\n\t{{ x }}{% raw %}",
-]
+TYPED = [*SPECIAL_TOKENS, "a <m> b", "<eos><eos>", "<user>2 + 2<assistant>4<eos>", "<<m>m>"]
+TYPED += ["x<m", "  <pad>\n"]
+PLAIN = ["2 + 2 = ?", "Tara has 49 pencils.", " two  spaces "]
+PLAIN += ["caf\u00e9 \U0001f600\u200d", "{}\\\n\t{{ x }}{% raw %}"]
 
 
 def special_ids(model: HuggingFaceModel) -> set[int]:
@@ -63,8 +50,6 @@ def test_threads_that_encode_at_once_read_what_they_would_alone(nano) -> None:
 
 
 def test_a_model_without_a_template_reads_a_prompt_as_it_is(tiny_folders) -> None:
-    import sbd_core
-
     model = sbd_core.load(tiny_folders["llama"], device="cpu")
     model.tokenizer.chat_template = None
     for text in TYPED + PLAIN:
@@ -118,8 +103,6 @@ def test_the_texts_of_a_prompts_tokens_are_the_prompt(nano) -> None:
 
 def test_an_id_without_a_piece_shows_as_its_number(tiny_folders) -> None:
     """Embeddings are often padded beyond the tokenizer's last id."""
-    import sbd_core
-
     model = sbd_core.load(tiny_folders["llama"], device="cpu")
     model.model.resize_token_embeddings(model.vocabulary_size + 7, mean_resizing=False)
     padded = in_pytorch(model.model, model.tokenizer, "padded")

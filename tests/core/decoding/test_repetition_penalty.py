@@ -10,9 +10,9 @@ from transformers import RepetitionPenaltyLogitsProcessor
 
 from sbd_core import DecodeConfig, ModelError, Trace, generate
 from sbd_core.decoding.repetition import SeenTokens
-from sbd_core.models.hf_model import HuggingFaceModel
 from tests.conftest import in_pytorch
 from tests.core.decoding.doubles import END, MASK, chance_model, random_ids
+from tests.core.decoding.test_laws import greedy
 
 PENALTY = 1.3
 
@@ -42,28 +42,12 @@ def test_each_row_is_penalised_once_as_transformers_does_it() -> None:
         assert torch.equal(rows, torch.cat(wanted))
 
 
-def theirs(model: HuggingFaceModel, ids: list[int], length: int, penalty: float) -> list[int]:
-    """The answer of generate() of transformers."""
-    mask = model.mask_token_id
-    answer = model.model.generate(
-        torch.tensor([ids]),
-        attention_mask=torch.ones(1, len(ids), dtype=torch.long),
-        max_new_tokens=length,
-        do_sample=False,
-        repetition_penalty=penalty,
-        suppress_tokens=None if mask is None else [mask],
-        eos_token_id=sorted(model.end_token_ids) or None,
-        pad_token_id=0,
-    )
-    return answer[0, len(ids) :].tolist()
-
-
 def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
     num_other = 0
     for prompt in random_ids(6, tiny.vocabulary_size, 20):
         for penalty in (0.8, 2.0):
             found = generate(tiny, prompt, config("ntp", repetition_penalty=penalty)).token_ids
-            assert list(found) == theirs(tiny, prompt, 24, penalty)
+            assert found == greedy(tiny, prompt, 24, repetition_penalty=penalty)
         plain = generate(tiny, prompt, config("ntp", repetition_penalty=1.0)).token_ids
         num_other += plain != found
     assert num_other > 4, "the penalty hardly changed an answer"

@@ -202,15 +202,12 @@ def changed(adapter: Path, **settings: object) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
 
 
-def emptied(adapter: Path) -> None:
+def with_first_weight(adapter: Path, *value: torch.Tensor) -> None:
+    """Replace the adapter's first weight by another, or leave it out."""
     weights = load_file(adapter / "adapter_model.safetensors")
     first = min(weights)
-    save_file({**weights, first: torch.empty(0)}, adapter / "adapter_model.safetensors")
-
-
-def shortened(adapter: Path) -> None:
-    weights = load_file(adapter / "adapter_model.safetensors")
-    del weights[min(weights)]
+    del weights[first]
+    weights.update((first, each) for each in value)
     save_file(weights, adapter / "adapter_model.safetensors")
 
 
@@ -233,8 +230,8 @@ def pickled(adapter: Path) -> None:
         (lambda a: changed(a, target_modules=["qkv"]), "Target modules"),
         (lambda a: changed(a, target_modules=["q_proj", "v_proj"]), r"it lacks \S*v_proj"),
         (lambda a: changed(a, modules_to_save=["norm"]), "norm"),
-        (emptied, "size mismatch for"),
-        (shortened, r"it lacks \S*q_proj.lora_A"),
+        (lambda a: with_first_weight(a, torch.empty(0)), "size mismatch for"),
+        (with_first_weight, r"it lacks \S*q_proj.lora_A"),
         (pickled, "lacks adapter_model.safetensors"),
     ],
 )
@@ -255,15 +252,9 @@ def test_what_a_newer_peft_left_switched_off_is_no_hindrance(base, tmp_path) -> 
     torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=4),
-        peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=4),
-    ],
-    ids=lambda config: config.peft_type.value,
-)
-def test_an_adapter_of_whole_texts_is_refused_by_its_kind(config, base, tmp_path) -> None:
+@pytest.mark.parametrize("kind", [peft.PromptTuningConfig, peft.PrefixTuningConfig])
+def test_an_adapter_of_whole_texts_is_refused_by_its_kind(kind, base, tmp_path) -> None:
+    config = kind(task_type="CAUSAL_LM", num_virtual_tokens=4)
     adapter = adapter_of(base, tmp_path / "adapter", config)
     with pytest.raises(ModelError, match=f"is {config.peft_type.value} of peft"):
         sbd_core.load(adapter, device="cpu")
@@ -283,22 +274,14 @@ SETTINGS = {"strategy": "verify", "block_size": 4}
 def test_generate_decodes_as_the_engine_does_and_keeps_the_base_s_words(adapter_folder, llama):
     model, tokenizer = sbd_core.hf.read_adapted(adapter_folder)
     engine = load(adapter_folder, device="cpu", dtype="float32")
-    num_forwards = []
+    ours = {"custom_generate": sbd_core.hf.generate, "return_dict_in_generate": True, **SETTINGS}
     for prompt in random_ids(3, llama.vocabulary_size):
-        arguments = {"inputs": torch.tensor([prompt]), "max_new_tokens": 20}
-        words = model.generate(**arguments, do_sample=False)
-        output = model.generate(
-            **arguments,
-            do_sample=False,
-            custom_generate=sbd_core.hf.generate,
-            return_dict_in_generate=True,
-            **SETTINGS,
-        )
+        asked = {"inputs": torch.tensor([prompt]), "max_new_tokens": 20, "do_sample": False}
+        words, output = model.generate(**asked), model.generate(**asked, **ours)
         assert output.sequences.tolist() == words.tolist()
         trace = sbd_core.generate(engine, prompt, DecodeConfig(max_new_tokens=20, **SETTINGS))
         assert [*prompt, *trace.token_ids] == output.sequences[0].tolist()
-        num_forwards.append((output.num_forwards[0], trace.num_forwards))
-    assert all(ours == its for ours, its in num_forwards)
+        assert output.num_forwards == (trace.num_forwards,)
     assert tokenizer.mask_token_id == engine.mask_token_id
 
 

@@ -4,15 +4,7 @@ import re
 
 import pytest
 import torch
-from transformers import (
-    AutoModelForCausalLM,
-    BloomConfig,
-    FalconConfig,
-    GPTNeoConfig,
-    LlamaConfig,
-    MptConfig,
-    Phi3Config,
-)
+from transformers import AutoConfig, AutoModelForCausalLM
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError
@@ -25,17 +17,8 @@ from tests.core.decoding.test_laws import answer, check_against_reference, greed
 from tests.core.models.tiny_models import GROUPED, REACH, save_tiny, tiny_model, tiny_tokenizer
 
 FULL_ATTENTION = (
-    "llama",
-    "qwen2",
-    "qwen3",
-    "qwen3_moe",
-    "mistral",
-    "phi3",
-    "olmo2",
-    "smollm3",
-    "granite",
-    "gpt2",
-    "gpt_neox",
+    *("llama", "qwen2", "qwen3", "qwen3_moe", "mistral", "phi3", "olmo2", "smollm3", "granite"),
+    *("gpt2", "gpt_neox"),
 )
 SLIDING_WINDOW = ("gemma2", "gemma3", "sliding")
 NUM_NEW = 6
@@ -136,25 +119,19 @@ def test_a_sliding_window_is_refused_in_one_sentence(architecture, tmp_path) -> 
         sbd_core.load(tmp_path, device="cpu")
     assert "\n" not in str(caught.value)
     plain = tiny_model(architecture, 300)
+    ours = {"custom_generate": generate, "mask_token_id": 2, "max_new_tokens": 4}
     with pytest.raises(ModelError, match="sliding"):
-        plain.generate(
-            input_ids=torch.tensor([[5, 6]]),
-            custom_generate=generate,
-            mask_token_id=2,
-            max_new_tokens=4,
-        )
+        plain.generate(input_ids=torch.tensor([[5, 6]]), **ours)
 
 
 SMALL: dict[str, int] = {"vocab_size": 300, "hidden_size": 32}
 ENDS = {"bos_token_id": 1, "eos_token_id": 1, "pad_token_id": 0}
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 4}
 OTHERS = {
-    "gpt_neo": lambda: GPTNeoConfig(
-        **SMALL, num_layers=2, num_heads=4, attention_types=[[["global"], 2]], **ENDS
-    ),
-    "bloom": lambda: BloomConfig(**SMALL, n_layer=2, n_head=4, **ENDS),
-    "mpt": lambda: MptConfig(vocab_size=300, d_model=32, n_layers=2, n_heads=4, **ENDS),
-    "falcon": lambda: FalconConfig(**SMALL, **SIZES, alibi=True, **ENDS),
+    "gpt_neo": {**SMALL, "num_layers": 2, "num_heads": 4, "attention_types": [[["global"], 2]]},
+    "bloom": {**SMALL, "n_layer": 2, "n_head": 4},
+    "mpt": {"vocab_size": 300, "d_model": 32, "n_layers": 2, "n_heads": 4},
+    "falcon": {**SMALL, **SIZES, "alibi": True},
 }
 
 
@@ -162,7 +139,8 @@ OTHERS = {
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_reads_no_block_is_refused_alike_by_every_way_in(name, tmp_path, capsys) -> None:
     torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(OTHERS[name]())
+    config = AutoConfig.for_model(name, **OTHERS[name], **ENDS)
+    model = AutoModelForCausalLM.from_config(config)
     with torch.no_grad():
         for weight in model.parameters():
             weight += 0.2 * torch.randn(weight.shape)  # far from a model without opinions
@@ -186,23 +164,25 @@ def test_what_reads_no_block_is_refused_alike_by_every_way_in(name, tmp_path, ca
         assert re.search(rule, capsys.readouterr().err)
 
 
-def longrope() -> Phi3Config:
-    factors = {"short_factor": [1.0] * 4, "long_factor": [1.5, 2.0, 4.0, 8.0]}
-    reach = {"max_position_embeddings": 64, "original_max_position_embeddings": 32}
-    rope = {"rope_type": "longrope", "rope_theta": 1e4, **factors}
-    return Phi3Config(vocab_size=300, **{**GROUPED, **reach}, rope_parameters=rope)
+FACTORS = {"short_factor": [1.0] * 4, "long_factor": [1.5, 2.0, 4.0, 8.0]}
+ROTARY = {
+    "phi3": (
+        {"max_position_embeddings": 64, "original_max_position_embeddings": 32},
+        {"rope_type": "longrope", "rope_theta": 1e4, **FACTORS},
+    ),
+    "llama": (
+        {"max_position_embeddings": 32},
+        {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0},
+    ),
+}
 
 
-def dynamic() -> LlamaConfig:
-    rope = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
-    changes = {"max_position_embeddings": 32, "rope_parameters": rope}
-    return LlamaConfig(vocab_size=300, **{**GROUPED, **changes})
-
-
-@pytest.mark.parametrize("config", [longrope, dynamic])
-def test_angles_that_change_with_the_length_are_the_same_for_a_whole_decode(config, tmp_path):
+@pytest.mark.parametrize("kind", ROTARY)
+def test_angles_that_change_with_the_length_are_the_same_for_a_whole_decode(kind, tmp_path):
     torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(config())
+    reach, rope = ROTARY[kind]
+    sizes = {**GROUPED, **reach, "vocab_size": 300, "rope_parameters": rope}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **sizes))
     with torch.no_grad():
         model.get_output_embeddings().weight *= 3
     model.save_pretrained(tmp_path)

@@ -22,6 +22,8 @@ from transformers.generation.streamers import BaseStreamer
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.hf import generate, prepare
+from sbd_core.models.logits_processors import LogitsRules, with_processors
+from sbd_core.sampling import LogitStatsSpec
 from sbd_core.solvers import EntropyBound, TopK
 from sbd_core.training.checkpoint import export
 from sbd_core.training.recipe import read_recipe
@@ -35,16 +37,9 @@ def test_the_callable_gives_the_tokens_of_our_generate_in_any_batch(
     strategy, prompts, plain, ours, tokenizer
 ) -> None:
     inputs = tokenizer(prompts, return_tensors="pt", padding=True)
-    output = plain.generate(
-        **inputs,
-        custom_generate=generate,
-        strategy=strategy,
-        gamma=0.5,
-        block_size=8,
-        max_new_tokens=LENGTH,
-    )
-    solver = EntropyBound(gamma=0.5)
-    config = DecodeConfig(strategy=strategy, solver=solver, block_size=8, max_new_tokens=LENGTH)
+    shared = {"strategy": strategy, "block_size": 8, "max_new_tokens": LENGTH}
+    output = plain.generate(**inputs, custom_generate=generate, gamma=0.5, **shared)
+    config = DecodeConfig(solver=EntropyBound(gamma=0.5), **shared)
     assert answers(output, inputs) == expected(ours, inputs, config)
 
 
@@ -89,14 +84,8 @@ def test_a_streamer_gets_committed_text_in_reading_order_and_drafts_aside(
 ) -> None:
     inputs = tokenizer(PROMPTS[:1], return_tensors="pt")
     streamer = Recorder()
-    output = plain.generate(
-        **inputs,
-        custom_generate=generate,
-        strategy=strategy,
-        block_size=8,
-        max_new_tokens=LENGTH,
-        token_streamer=streamer,
-    )
+    shared = {"strategy": strategy, "block_size": 8, "max_new_tokens": LENGTH}
+    output = plain.generate(**inputs, custom_generate=generate, token_streamer=streamer, **shared)
     names = [name for name, _ in streamer.calls]
     assert names[-1] == "end"
     assert names.count("end") == 1
@@ -132,8 +121,8 @@ def test_a_model_without_a_mask_token_decodes_ntp_and_is_told_of_prepare(tmp_pat
     ids = torch.tensor([[5, 6, 7]])
     with pytest.raises(ArgumentError, match="sbd prepare"):
         model.generate(input_ids=ids, custom_generate=generate, max_new_tokens=4)
-    options = {"strategy": "ntp", "max_new_tokens": 8}
-    ntp = model.generate(input_ids=ids, custom_generate=generate, **options)
+    ours = {"custom_generate": generate, "strategy": "ntp"}
+    ntp = model.generate(input_ids=ids, max_new_tokens=8, **ours)
     theirs = model.generate(input_ids=ids, max_new_tokens=8, do_sample=False)
     assert ntp.tolist() == theirs.tolist()
 
@@ -226,13 +215,10 @@ def test_sampling_follows_seed_temperature_and_warpers(plain, ours, tokenizer) -
     drawn = plain.generate(**inputs, **options)
     torch.manual_seed(3)
     assert torch.equal(drawn, plain.generate(**inputs, **options))
-    greedy = plain.generate(**inputs, custom_generate=generate, max_new_tokens=LENGTH)
-    ntp = {"strategy": "ntp"}
-    greedy = plain.generate(**inputs, custom_generate=generate, max_new_tokens=LENGTH, **ntp)
-    one = plain.generate(**inputs, **{**options, "top_k": 1}, **ntp)
-    assert torch.equal(one, greedy), "the best of one is the best"
-    narrow = plain.generate(**inputs, **{**options, "top_p": 1e-6}, **ntp)
-    assert torch.equal(narrow, greedy)
+    ntp = {**options, "strategy": "ntp"}
+    greedy = plain.generate(**inputs, **{**ntp, "do_sample": False})
+    for narrow in ({"top_k": 1}, {"top_p": 1e-6}):
+        assert torch.equal(plain.generate(**inputs, **{**ntp, **narrow}), greedy)
     several = plain.generate(
         input_ids=inputs["input_ids"][:1], **options, num_return_sequences=3, seed=5
     )
@@ -309,30 +295,22 @@ def test_what_cannot_be_honoured_is_refused_by_name(arguments, argument, plain, 
 
 
 def test_a_warper_of_logits_is_applied_before_entropies() -> None:
-    from sbd_core.models.logits_processors import LogitsRules, with_processors
-    from sbd_core.sampling import LogitStatsSpec
-
     logits = torch.tensor([[2.0, 1.0, 0.0, -1.0]])
     spec = LogitStatsSpec(has_entropy=True)
-    narrowed = with_processors(LogitsRules(1.0, [], 1.0, [TopPLogitsWarper(0.1)]))(
-        logits.clone(), 0, 1, spec
-    )
-    assert narrowed.entropy == [0.0]
-    assert narrowed.best_ids == [0]
+    rules = LogitsRules(1.0, [], 1.0, [TopPLogitsWarper(0.1)])
+    narrowed = with_processors(rules)(logits, 0, 1, spec)
+    assert (narrowed.entropy, narrowed.best_ids) == ([0.0], [0])
 
 
 def by_a_map(folder, work):
     """As device_map="auto" places a model that is larger than the accelerator."""
-    places = {"lm_head": "cpu", "model": "disk"}
-    return AutoModelForCausalLM.from_pretrained(
-        folder, device_map=places, offload_folder=str(work), dtype=torch.float32
-    )
+    places = {"device_map": {"lm_head": "cpu", "model": "disk"}, "offload_folder": str(work)}
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **places)
 
 
 def by_accelerate(folder, work):
-    return accelerate.cpu_offload(
-        AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), torch.device("cpu")
-    )
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    return accelerate.cpu_offload(model, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])

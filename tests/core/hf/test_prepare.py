@@ -28,11 +28,8 @@ def tokenizer_with(special: list[str]) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def saved(folder: Path, tokenizer, num_rows: int, architecture: str = "qwen3", **config) -> Path:
-    model = tiny_model(architecture, num_rows)
-    for name, value in config.items():
-        setattr(model.config, name, value)
-    model.save_pretrained(folder)
+def saved(folder: Path, tokenizer, num_rows: int, architecture: str = "qwen3") -> Path:
+    tiny_model(architecture, num_rows).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -133,31 +130,18 @@ def test_the_command_says_what_it_did(tmp_path, capsys) -> None:
     assert "was there already" in capsys.readouterr().out
 
 
-def bert(folder: Path) -> None:
+def test_what_cannot_be_prepared_is_one_line_and_nothing_is_written(tmp_path, capsys) -> None:
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
-    BertLMHeadModel(BertConfig(vocab_size=40, num_hidden_layers=1, **sizes)).save_pretrained(folder)
-
-
-@pytest.mark.parametrize(
-    ("make", "rule"),
-    [
-        (bert, "model: must be causal"),
-        (lambda folder: None, "there is no folder"),
-    ],
-)
-def test_what_cannot_be_prepared_is_one_line_and_nothing_is_written(make, rule, tmp_path, capsys):
-    folder = tmp_path / "model"
-    make(folder)
-    if folder.is_dir() and any(folder.iterdir()):
-        tokenizer_with([]).save_pretrained(folder)
-    out = tmp_path / "out"
+    bert = BertLMHeadModel(BertConfig(vocab_size=40, num_hidden_layers=1, **sizes))
+    bert.save_pretrained(tmp_path / "bert")
+    tokenizer_with([]).save_pretrained(tmp_path / "bert")
     capsys.readouterr()
-    assert main(["prepare", str(folder), "--out", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert rule in said
-    assert not out.exists()
-    assert not list(tmp_path.glob(".*"))
+    for name, rule in (("bert", "model: must be causal"), ("none", "there is no folder")):
+        assert main(["prepare", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert rule in said
+        assert [path.name for path in tmp_path.iterdir()] == ["bert"]
 
 
 def test_bad_arguments_name_the_argument(tmp_path, capsys) -> None:
@@ -166,14 +150,12 @@ def test_bad_arguments_name_the_argument(tmp_path, capsys) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for words, argument in (
-        (["--out", str(tmp_path / "full")], "out"),
-        (["--out", str(tmp_path / "file")], "out"),
-        (["--out", str(tmp_path / "file" / "below")], "out"),
-        (["--out", str(tmp_path / "new"), "--max-block-size", "1"], "max_block_size"),
-        (["--out", str(tmp_path / "new"), "--min-block-size", "0"], "min_block_size"),
+    for out, words, argument in (
+        *((out, [], "out") for out in ("full", "file", "file/below")),
+        ("new", ["--max-block-size", "1"], "max_block_size"),
+        ("new", ["--min-block-size", "0"], "min_block_size"),
     ):
-        assert main(["prepare", str(source), *words]) == 2
+        assert main(["prepare", str(source), "--out", str(tmp_path / out), *words]) == 2
         assert capsys.readouterr().err.startswith(f"error: {argument}: ")
     assert (tmp_path / "full" / "file").read_text() == (tmp_path / "file").read_text() == "mine"
 

@@ -87,14 +87,6 @@ def test_a_turn_has_the_ids_of_the_whole_chat(kind, answer) -> None:
         assert len(asked) - len(prompt) <= 1
 
 
-def test_an_answer_begins_without_the_space_that_a_text_begins_by() -> None:
-    tokenizer = sentencepiece_kind("prepend")
-    _, answer = encode_turn(tokenizer, [("user", QUESTION)], ANSWER, "it")
-    assert "".join(tokenizer.convert_ids_to_tokens(answer)) == "The\u2581light.</s>"
-    alone = tokenizer.encode(ANSWER, add_special_tokens=False)
-    assert tokenizer.convert_ids_to_tokens(alone)[0].startswith("\u2581")
-
-
 def test_a_token_that_the_answer_changes_is_the_answers() -> None:
     """The template ends in a line break, which merges with those that the answer begins by."""
     corpus = ["assistant", "\n\n", "The light."] * 4

@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import generate_batch
 from sbd_core.models.backends.choose import prepare_for_many_texts
@@ -45,10 +46,8 @@ def config(strategy: str, block_size: int = 5, num_new: int = 17) -> DecodeConfi
 def test_tokens_are_those_of_the_general_path(tmp_path, name, strategy) -> None:
     model = loaded(save_tiny(tmp_path / name, name, tiny_tokenizer()))
     plain, twin = unfused(model), still(model, 5)
-    for prompt in (
-        *random_ids(3, model.vocabulary_size),
-        *random_ids(1, model.vocabulary_size, 40),
-    ):
+    size = model.vocabulary_size
+    for prompt in (*random_ids(3, size), *random_ids(1, size, 40)):
         ours, theirs = (generate(one, prompt, config(strategy)) for one in (twin, plain))
         assert ours.token_ids == theirs.token_ids
         assert ours.num_forwards == theirs.num_forwards
@@ -162,20 +161,18 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(nano, 
 
 def test_the_caches_of_a_batch_are_freed_with_their_graphs(llama, monkeypatch) -> None:
     twin, pools = still(llama, 5), []
-    new_pool = twin.backend._new_pool
+    new_caches = llama.backend.new_caches
 
     def watched(count: int):
-        pool = new_pool(count)
-        if count > 1:  # the memory of a single cache is used again
-            pools.append(weakref.ref(pool))
-        return pool
+        caches = new_caches(count)
+        pools.append(weakref.ref(caches[0].pool))
+        return caches
 
-    monkeypatch.setattr(twin.backend, "_new_pool", watched)
+    monkeypatch.setattr(llama.backend, "new_caches", watched)
     for _ in range(3):
         generate_batch(twin, random_ids(3, llama.vocabulary_size), config("verify", num_new=6))
     gc.collect()
     assert [pool() for pool in pools] == [None] * 3
-    assert not [pool for pool in twin.backend._steps if pool.num_slots > 1]
 
 
 def test_the_weights_behind_graphs_are_fused_once(llama) -> None:
@@ -204,8 +201,6 @@ def test_a_capture_that_fails_falls_back_with_one_line() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_a_graph_gives_the_lean_tokens_on_a_gpu(tiny_folders, recwarn) -> None:
-    import sbd_core
-
     model = sbd_core.load(tiny_folders["llama"], device="cuda", dtype="float32")
     fused = copy.copy(model)
     fused.backend = model.backend.fused

@@ -6,19 +6,13 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from tests.conftest import in_onnx, unfused
 from tests.core.decoding.reference import keys_and_values
+from tests.core.decoding.test_laws import assert_near
 from tests.core.models.test_cuda_graph import still
 
 LONGEST = 9
-
-
-def near(found: torch.Tensor, expected: torch.Tensor) -> None:
-    """Equal but for rounding in fp32."""
-    size = max(1.0, expected.abs().max().item())
-    torch.testing.assert_close(found, expected, atol=1e-5 * size, rtol=1e-5)
 
 
 def ids(draw: random.Random, count: int) -> list[int]:
@@ -65,7 +59,7 @@ def check(model, texts, requests, plain) -> None:
         model.forward_batch(requests), texts, requests, lengths, strict=True
     ):
         assert logits.shape[0] == request.num_logits
-        near(logits, alone(plain, text, request))
+        assert_near(logits, alone(plain, text, request))
         assert request.cache.length == length + len(request.causal_ids)
         cache = plain.new_cache()
         plain.forward(cache, [*text, *request.causal_ids], (), 1)
@@ -73,7 +67,7 @@ def check(model, texts, requests, plain) -> None:
             keys_and_values(request.cache), keys_and_values(cache), strict=True
         ):
             for found, expected in zip(ours, theirs, strict=True):
-                near(found, expected)
+                assert_near(found, expected)
 
 
 def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny) -> None:
@@ -109,14 +103,3 @@ def test_a_batch_gives_each_text_its_own_blocks(llama, make) -> None:
         counts = zip(caches, (3, 0, 1, 4), strict=True)
         requests = [drawn_request(draw, cache, count) for cache, count in counts]
         check(model, texts, requests, llama)
-
-
-def test_predrafts_of_the_usual_size_are_static(llama, monkeypatch) -> None:
-    runs, run = [], CudaGraphStep.run
-    monkeypatch.setattr(CudaGraphStep, "run", lambda *given: runs.append(1) or run(*given))
-    model = still(llama, 4)
-    assert isinstance(model.backend, CudaGraphBackend)
-    cache = model.new_cache()
-    predrafts = [PredraftBlock(1, (2,) * 4), PredraftBlock(2, (2,) * 4), PredraftBlock(3, (2,) * 4)]
-    model.forward_batch([ForwardRequest(cache, (5, 6, 7, 8), (2,) * 4, 4, predrafts)])
-    assert len(runs) == 1

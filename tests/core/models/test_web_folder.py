@@ -20,6 +20,7 @@ import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ModelError
+from sbd_core.files import cache_folder
 from sbd_core.models import web_export as export_module
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEB_MANIFEST
@@ -29,7 +30,6 @@ from sbd_core.models.web_folder import (
     PART_BYTES,
     Parts,
     digest_of,
-    exports_folder,
     find_export,
     keep_export,
     open_web,
@@ -184,26 +184,13 @@ def test_what_cannot_be_compressed_has_at_most_8_mb_and_equal_parts_are_one(tmp_
     assert max(file.stat().st_size for file in tmp_path.iterdir()) <= 8_000_000
 
 
-def cut(folder: Path) -> None:
-    part = folder / "weights-01.bin"
-    part.write_bytes(part.read_bytes()[:-1])
+def rewritten(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes()))
 
 
-def alter(folder: Path) -> None:
-    part = folder / "weights-00.bin"
-    part.write_bytes(b"\1" + part.read_bytes()[1:])
+def told(change: Callable[[dict[str, Any]], Any], *, is_signed: bool) -> Callable[[Path], object]:
+    """A change of the manifest."""
 
-
-def lose(folder: Path) -> None:
-    (folder / "weights-00.bin").unlink()
-
-
-def mix(folder: Path) -> None:
-    graph = folder / "model-wasm.onnx"
-    graph.write_bytes(graph.read_bytes()[::-1])
-
-
-def edit(change: Callable[[dict[str, Any]], Any], *, is_signed: bool) -> Callable[[Path], None]:
     def edited(folder: Path) -> None:
         manifest = json.loads((folder / WEB_MANIFEST).read_text())
         change(manifest)
@@ -214,30 +201,32 @@ def edit(change: Callable[[dict[str, Any]], Any], *, is_signed: bool) -> Callabl
     return edited
 
 
-def garble(folder: Path) -> None:
-    (folder / WEB_MANIFEST).write_text("{")
-
-
-newer = edit(lambda told: told.update(format=3), is_signed=False)
-older = edit(lambda told: told.update(format=1), is_signed=False)
-renamed = edit(lambda told: told.update(name="other"), is_signed=False)
-outside = edit(
-    lambda told: told["files"].update({"../x": {"size": 1, "sha256": ""}}), is_signed=True
-)
+FILE = {"../x": {"size": 1, "sha256": ""}}
 
 
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (cut, "of its manifest: it was cut off"),
-        (alter, "weights-00.bin is altered, or of another export"),
-        (lose, "lacks 'weights-00.bin'"),
-        (mix, "model-wasm.onnx is altered, or of another export"),
-        (garble, "has a damaged manifest.json"),
-        (newer, "was exported for format 3, and this version reads 2: export it again, or install"),
-        (older, "was exported for format 1, and this version reads 2: export it again, or install"),
-        (renamed, "has a manifest that was altered"),
-        (outside, "has a damaged manifest.json (a file's name must be letters, digits, dots"),
+        (rewritten("weights-01.bin", lambda data: data[:-1]), "its manifest: it was cut off"),
+        (rewritten("weights-00.bin", lambda data: b"\1" + data[1:]), "weights-00.bin is altered"),
+        (rewritten("model-wasm.onnx", lambda data: data[::-1]), "model-wasm.onnx is altered"),
+        (lambda folder: (folder / "weights-00.bin").unlink(), "lacks 'weights-00.bin'"),
+        (rewritten(WEB_MANIFEST, lambda _: b"{"), "has a damaged manifest.json"),
+        *(
+            (
+                told(lambda manifest, n=n: manifest.update(format=n), is_signed=False),
+                f"was exported for format {n}, and this version reads 2: export it again, or",
+            )
+            for n in (1, 3)
+        ),
+        (
+            told(lambda manifest: manifest.update(name="other"), is_signed=False),
+            "has a manifest that was altered",
+        ),
+        (
+            told(lambda manifest: manifest["files"].update(FILE), is_signed=True),
+            "has a damaged manifest.json (a file's name must be letters, digits, dots",
+        ),
     ],
 )
 def test_a_damaged_folder_is_refused_by_what_is_wrong(nano_folder, tmp_path, damage, words):
@@ -343,7 +332,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def kept() -> list[str]:
-    return [path.name for path in exports_folder().iterdir()]
+    return [path.name for path in (cache_folder() / "web").iterdir()]
 
 
 def test_an_export_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,7 +379,7 @@ def test_an_exported_folder_is_its_own_export(folder: Path, tmp_path: Path) -> N
 def test_deleting_a_base_deletes_what_was_exported(folder: Path, capsys: Any) -> None:
     keep_export(folder)
     assert main(["fetch", "--remove"]) == 0
-    assert not exports_folder().exists()
+    assert not (cache_folder() / "web").exists()
 
 
 def drawn(*shape: int) -> torch.Tensor:

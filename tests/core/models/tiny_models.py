@@ -5,42 +5,17 @@ narrow enough for fp32 to stay within 1e-5.
 """
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
-    Gemma2Config,
-    Gemma2ForCausalLM,
-    Gemma3ForCausalLM,
-    Gemma3TextConfig,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
-    GraniteConfig,
-    GraniteForCausalLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-    Olmo2Config,
-    Olmo2ForCausalLM,
-    Phi3Config,
-    Phi3ForCausalLM,
+    AutoConfig,
+    AutoModelForCausalLM,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-    Qwen3MoeConfig,
-    Qwen3MoeForCausalLM,
-    SmolLM3Config,
-    SmolLM3ForCausalLM,
 )
 
 from sbd_core.config import Calibration
@@ -77,39 +52,28 @@ NARROW_GPT2: dict[str, Any] = {
     "resid_pdrop": 0.0,
 }
 GROUPED: dict[str, Any] = {**NARROW, "num_key_value_heads": 2}
-EXPERTS: dict[str, Any] = {
-    "head_dim": 8,
-    "moe_intermediate_size": 32,
-    "num_experts": 4,
-    "num_experts_per_tok": 2,
-}
-WINDOW: dict[str, Any] = {"head_dim": 8, "sliding_window": 8}
+HEADS_OF_8: dict[str, Any] = {**GROUPED, "head_dim": 8}
+EXPERTS = {"moe_intermediate_size": 32, "num_experts": 4, "num_experts_per_tok": 2}
+WINDOW = {"sliding_window": 8}
 
-MAKERS = {
-    "llama": (LlamaForCausalLM, partial(LlamaConfig, **NARROW, num_key_value_heads=2)),
-    "qwen2": (Qwen2ForCausalLM, partial(Qwen2Config, **NARROW, num_key_value_heads=2)),
-    "qwen3": (Qwen3ForCausalLM, partial(Qwen3Config, **NARROW, num_key_value_heads=2, head_dim=8)),
-    "gpt2": (GPT2LMHeadModel, partial(GPT2Config, **NARROW_GPT2)),
-    "gpt_neox": (GPTNeoXForCausalLM, partial(GPTNeoXConfig, **NARROW)),
-    "sliding": (
-        MistralForCausalLM,
-        partial(MistralConfig, **NARROW, num_key_value_heads=2, sliding_window=8),
-    ),
+MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("llama", GROUPED),
+    "qwen2": ("qwen2", GROUPED),
+    "qwen3": ("qwen3", HEADS_OF_8),
+    "gpt2": ("gpt2", NARROW_GPT2),
+    "gpt_neox": ("gpt_neox", NARROW),
+    "sliding": ("mistral", {**GROUPED, **WINDOW}),
+    # Those of docs/hugging-face.md that are not among the above.
+    "qwen3_moe": ("qwen3_moe", {**HEADS_OF_8, **EXPERTS}),
+    "mistral": ("mistral", {**GROUPED, "sliding_window": None}),
+    "phi3": ("phi3", {**GROUPED, "original_max_position_embeddings": REACH}),
+    "olmo2": ("olmo2", GROUPED),
+    "smollm3": ("smollm3", GROUPED),
+    "granite": ("granite", GROUPED),
+    "gemma2": ("gemma2", {**HEADS_OF_8, **WINDOW}),
+    "gemma3": ("gemma3_text", {**HEADS_OF_8, **WINDOW}),
 }
-# Those of docs/hugging-face.md that are not among the above.
-MAKERS |= {
-    "qwen3_moe": (Qwen3MoeForCausalLM, partial(Qwen3MoeConfig, **GROUPED, **EXPERTS)),
-    "mistral": (MistralForCausalLM, partial(MistralConfig, **GROUPED, sliding_window=None)),
-    "phi3": (
-        Phi3ForCausalLM,
-        partial(Phi3Config, **GROUPED, original_max_position_embeddings=REACH),
-    ),
-    "olmo2": (Olmo2ForCausalLM, partial(Olmo2Config, **GROUPED)),
-    "smollm3": (SmolLM3ForCausalLM, partial(SmolLM3Config, **GROUPED)),
-    "granite": (GraniteForCausalLM, partial(GraniteConfig, **GROUPED)),
-    "gemma2": (Gemma2ForCausalLM, partial(Gemma2Config, **GROUPED, **WINDOW)),
-    "gemma3": (Gemma3ForCausalLM, partial(Gemma3TextConfig, **GROUPED, **WINDOW)),
-}
+"""{architecture: (type of model, its config)}."""
 ARCHITECTURES = ("llama", "qwen3", "gpt2", "gpt_neox")
 
 
@@ -129,10 +93,11 @@ def maskless_tokenizer() -> PreTrainedTokenizerFast:
 
 def tiny_model(architecture: str, vocabulary_size: int, seed: int = 0) -> PreTrainedModel:
     """The architecture with two narrow layers and seeded fp32 weights, in eval mode."""
-    kind, config = MAKERS[architecture]
+    kind, sizes = MAKERS[architecture]
+    config = AutoConfig.for_model(kind, vocab_size=vocabulary_size, **sizes)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = kind(config(vocab_size=vocabulary_size)).eval()
+        model = AutoModelForCausalLM.from_config(config).eval()
         with torch.no_grad():
             model.get_output_embeddings().weight *= 3
         return model

@@ -94,7 +94,7 @@ def test_distilling_the_base_wants_its_own_next_tokens(folders) -> None:
         losses[name] = [all_losses(folders / name, part) for part in ("matp", "ntp")]
     assert losses["told"][0] == losses["distilled"][0]
     assert losses["told"][1] != losses["distilled"][1]
-    model, tokenizer = read(str(folders / "ready"), torch.float32, is_folder=True)
+    model, tokenizer = read(str(folders / "ready"), torch.float32)
     recipe = read_recipe("sbd", folders / "distilled.json", {"data": (), "tasks": {"math": 1}})
     add_adapter(model, recipe, tokenizer.mask_token_id, folders / "ready")
     ids = torch.arange(4, 20)[None]

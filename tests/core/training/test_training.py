@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import GPT2LMHeadModel
+from transformers import GPT2Config, GPT2LMHeadModel
 
 import sbd_core
 from sbd_core import DecodeConfig, generate
@@ -368,7 +368,7 @@ def saved(model, tokenizer, folder: Path) -> Path:
 
 
 def test_a_model_with_dropout_resumes_exactly(tmp_path, monkeypatch) -> None:
-    config = MAKERS["gpt2"][1](vocab_size=300)
+    config = GPT2Config(vocab_size=300, **MAKERS["gpt2"][1])
     config.resid_pdrop = config.attn_pdrop = 0.2
     init = saved(GPT2LMHeadModel(config), tiny_tokenizer(), tmp_path / "init")
     recipe = replace(TINY, row_tokens=120, batch_size=4)

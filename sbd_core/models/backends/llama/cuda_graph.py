@@ -39,28 +39,24 @@ class CudaGraphBackend:
 
     def __init__(self, fused: FusedLlamaBackend, block_size: int) -> None:
         self.fused = fused
-        self.weights, self.dtype = fused.weights, fused.dtype
+        self.dtype = fused.dtype
         self.shapes = (1, *(block_size * times for times in (1, 2, 4, 8)))
         self._at_rest: list[KVCachePool] = []
-        self._steps: weakref.WeakKeyDictionary[
-            KVCachePool, dict[tuple[int, bool], CudaGraphStep]
-        ] = weakref.WeakKeyDictionary()
 
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Make `count` empty caches that one forward pass can serve together.
 
         A single new cache reuses the memory and CUDA graphs of a cache that is out of use.
         """
-        pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
+        if count == 1 and self._at_rest:
+            pool = self._at_rest.pop()
+        else:
+            pool = self.fused.new_caches(count)[0].pool
+            pool.ensure_capacity(INITIAL_CAPACITY)
         caches = [SlotCache(pool, slot) for slot in range(count)]
         if count == 1:
             weakref.finalize(caches[0], self._at_rest.append, pool)
         return caches
-
-    def _new_pool(self, count: int) -> KVCachePool:
-        pool = self.fused.new_caches(count)[0].pool
-        pool.ensure_capacity(INITIAL_CAPACITY)
-        return pool
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """Make one forward pass over texts that share a pool; see SetBlockModel.forward_batch."""
@@ -72,7 +68,12 @@ class CudaGraphBackend:
             return self.fused.forward(requests)
         width = next(shape for shape in self.shapes if shape >= most)
         adapts = self.fused.has_adapter and any(text.block_rows() for text in requests)
-        step = self._step(pool, width, max(text.cache.length for text in requests), adapts=adapts)
+        needed = max(text.cache.length for text in requests) + max(width, self.shapes[2])
+        if needed > pool.capacity:
+            pool.ensure_capacity(max(needed, 2 * pool.capacity))
+        step = pool.steps.get((width, adapts))
+        if step is None or step.capacity != pool.capacity:
+            step = pool.steps[width, adapts] = CudaGraphStep(self.fused, pool, width, adapts=adapts)
         logits = step.run(requests)
         kept = []
         for text in requests:
@@ -81,23 +82,6 @@ class CudaGraphBackend:
             kept.append(logits[text.cache.slot, first : text.num_rows].clone())
             text.cache.length += len(text.causal_ids)
         return kept
-
-    def _step(
-        self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
-    ) -> "CudaGraphStep":
-        """Make room in the pool, then return a CudaGraphStep, which is new if the pool has grown.
-
-        width, adapts: see CudaGraphStep. longest: number of cached tokens of the longest text.
-        """
-        needed = longest + max(width, self.shapes[2])
-        if needed > pool.capacity:
-            pool.ensure_capacity(max(needed, 2 * pool.capacity))
-        steps = self._steps.setdefault(pool, {})
-        step = steps.get((width, adapts))
-        if step is None or step.capacity != pool.capacity:
-            step = CudaGraphStep(self.fused, pool, width, adapts=adapts)
-            steps[width, adapts] = step
-        return step
 
 
 class CudaGraphStep:
@@ -110,14 +94,13 @@ class CudaGraphStep:
         self, fused: FusedLlamaBackend, pool: KVCachePool, width: int, *, adapts: bool = False
     ) -> None:
         device, slots = pool.keys.device, pool.num_slots
-        self._fused, self._width = fused, width
-        # Weak, as CudaGraphBackend keeps a pool's steps until the pool is freed.
+        self._fused, self._width, self._adapts = fused, width, adapts
+        # Weak, as the pool keeps its steps: its memory shall be freed together with its caches.
         self._pool = weakref.ref(pool)
         self.capacity = pool.capacity
         # Kept alive here, as the graph reads this very memory.
         self._rotary = fused.rotary_until(pool.capacity)
         is_cuda = device.type == "cuda"
-        self._adapts = adapts
         self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
         """(7, slots, width): for each row its token id, its positions in the text and in the cache,
@@ -171,9 +154,8 @@ class CudaGraphStep:
 def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
     """Capture `run` as a CUDA graph, and return a function that replays the graph.
 
-    output: the tensor that `run` writes.
-    Returns `run` itself if `output` is not on a CUDA device. Warns and returns `run` if the capture
-    fails, or if the first replay writes other numbers than `run` did.
+    output: the tensor that `run` writes. Returns `run` itself if it is not on a CUDA device, and
+    with a warning if the capture fails or its first replay writes other numbers than `run` did.
     """
     if output.device.type != "cuda":
         return run

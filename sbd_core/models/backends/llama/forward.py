@@ -7,19 +7,14 @@ sbd_core.masks.visible_rows says which row may attend to which key.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention, silu
 
 from sbd_core.masks import Blocks, visible_rows
-from sbd_core.models.backends.llama.weights import (
-    LowRankLayer,
-    Weights,
-    fuse_weights,
-    low_rank_layers,
-)
+from sbd_core.models.backends.llama.weights import Weights, fuse_weights, low_rank_layers
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.protocol import ForwardRequest, SlotCache
 
@@ -43,6 +38,8 @@ class KVCachePool:
     ) -> None:
         self.num_slots = num_slots
         self.capacity = 0
+        self.steps: dict[tuple[int, bool], Any] = {}
+        """Kept by cuda_graph.py: {(rows per slot, whether with the adapter): CudaGraphStep}."""
         self.keys = like.new_zeros(num_layers, num_slots, num_heads, head_size, 0)
         self.values = like.new_zeros(num_layers, num_slots, num_heads, 0, head_size)
 
@@ -73,19 +70,6 @@ def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
     return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
 
 
-class Attention(Protocol):
-    """Protocol of the attention of one or more texts, which have num_rows rows together."""
-
-    num_rows: int
-
-    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Store new keys and values in a layer's cache, then return the attention output.
-
-        keys, values: (rows, KV heads, head size).
-        queries: (rows, heads, head size), already scaled. The output has the same shape.
-        """
-
-
 class PromptAttention:
     """Attention of a long prompt, which nothing is cached of, by PyTorch's own causal attention."""
 
@@ -94,7 +78,7 @@ class PromptAttention:
         self._pool, self._slot = request.cache.pool, request.cache.slot
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Store new keys and values, then attend; see Attention.attend()."""
+        """Store keys and values, then attend; see PaddedBatchAttention.attend()."""
         slot, stop = self._slot, self.num_rows
         self._pool.keys[layer, slot, :, :, :stop] = keys.permute(1, 2, 0)
         self._pool.values[layer, slot, :, :stop] = values.transpose(0, 1)
@@ -143,18 +127,14 @@ class PaddedBatchAttention:
         first, num_slots = 0, pool.num_slots
         if len(requests) == 1:
             first, num_slots = requests[0].cache.slot, 1
-        columns = zip(
-            *(
-                (request.cache.slot - first, offset, request.cache.length + offset)
-                for request in requests
-                for offset in range(request.num_rows)
-            ),
-            strict=True,
-        )
-        slots, offsets, places = (torch.tensor(column, device=device) for column in columns)
-        visible = torch.zeros(
-            3, num_slots, max(request.num_rows for request in requests), dtype=torch.long
-        )
+        rows = [
+            (request.cache.slot - first, offset, request.cache.length + offset)
+            for request in requests
+            for offset in range(request.num_rows)
+        ]
+        slots, offsets, places = torch.tensor(rows, device=device).t().contiguous()
+        width = max(request.num_rows for request in requests)
+        visible = torch.zeros(3, num_slots, width, dtype=torch.long)
         # Padding sees the first key, so that its softmax is a number.
         visible[0] = 1
         for request in requests:
@@ -164,7 +144,11 @@ class PaddedBatchAttention:
         return cls(pool, (slots, offsets, places), visible.to(device), stop, first)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Store new keys and values, then attend; see Attention.attend()."""
+        """Store new keys and values in a layer's cache, then return the attention output.
+
+        keys, values: (rows, KV heads, head size).
+        queries: (rows, heads, head size), already scaled. The output has the same shape.
+        """
         slot, offset, place = self._slot, self._offset, self._place
         kept_keys, kept_values = self._keys[layer], self._values[layer]
         kept_keys[slot, :, :, place] = keys
@@ -178,6 +162,9 @@ class PaddedBatchAttention:
         scores.view(num_slots, num_heads, width, -1).add_(self._mask)
         mixed = torch.bmm(scores.softmax(-1), kept_values.flatten(0, 1)[:, : self._capacity])
         return mixed.view(num_slots, num_heads, width, size).transpose(1, 2)[slot, offset]
+
+
+Attention = PromptAttention | PaddedBatchAttention
 
 
 class FusedLlamaBackend:
@@ -194,9 +181,7 @@ class FusedLlamaBackend:
         self.weights: Weights = fuse_weights(model)
         embedding = self.weights.embedding
         self.dtype = str(embedding.dtype).removeprefix("torch.")
-        self._adapter: list[LowRankLayer] | None = (
-            None if adapter is None else low_rank_layers(adapter, embedding)
-        )
+        self._adapter = None if adapter is None else low_rank_layers(adapter, embedding)
         self._rotary = self._rotary_table(STEP)
 
     @property
@@ -217,19 +202,17 @@ class FusedLlamaBackend:
         texts = [requests[i] for i in order]
         longest = max(num_keys_of(text) for text in texts)
         texts[0].cache.pool.ensure_capacity(longest)
-        ids, positions = (
-            torch.tensor(
-                [each for row in rows for each in row], device=self.weights.embedding.device
-            )
-            for rows in ([t.token_ids for t in texts], [t.positions() for t in texts])
-        )
+        device = self.weights.embedding.device
+        ids = torch.tensor([i for text in texts for i in text.token_ids], device=device)
+        positions = torch.tensor([i for text in texts for i in text.positions()], device=device)
         rotary, block_rows = self.rotary_until(longest), self._block_rows(texts)
         hidden = self.hidden(ids, positions, rotary, self._attentions(texts), block_rows)
-        num_logits = [request.num_logits for request in texts]
-        logits = self._logits(hidden, [text.num_rows for text in texts], num_logits)
+        ends = hidden.split([text.num_rows for text in texts])
+        wanted = [rows[len(rows) - t.num_logits :] for rows, t in zip(ends, texts, strict=True)]
+        logits = torch.mm(self.weights.norm(torch.cat(wanted)), self.weights.head).float()
+        by_request = dict(zip(order, logits.split([len(rows) for rows in wanted]), strict=True))
         for text in texts:
             text.cache.length += len(text.causal_ids)
-        by_request: dict[int, Tensor] = dict(zip(order, logits, strict=True))
         return [by_request[i] for i in range(len(requests))]
 
     def _attentions(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
@@ -237,23 +220,20 @@ class FusedLlamaBackend:
 
         The texts of more than LONG rows must come first.
         """
-        num_long = sum(text.num_rows > LONG for text in texts)
         made: list[Attention] = []
-        for text in texts[:num_long]:
+        for text in (text for text in texts if text.num_rows > LONG):
             is_prompt = not text.cache.length and text.num_rows == len(text.causal_ids)
             made.append(PromptAttention(text) if is_prompt else PaddedBatchAttention.of([text]))
-        return made + ([PaddedBatchAttention.of(texts[num_long:])] if texts[num_long:] else [])
+        short = texts[len(made) :]
+        return [*made, PaddedBatchAttention.of(short)] if short else made
 
     def _block_rows(self, texts: Sequence[ForwardRequest]) -> Tensor | None:
         """Return the rows that the block adapter applies to, or None if it applies to none."""
-        rows_of_blocks: list[int] = []
-        start = 0
+        rows, start = list[int](), 0
         for text in texts if self.has_adapter else ():
-            rows_of_blocks += [start + row for row in text.block_rows()]
+            rows += [start + row for row in text.block_rows()]
             start += text.num_rows
-        if not rows_of_blocks:
-            return None
-        return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
+        return torch.tensor(rows, device=self.weights.embedding.device) if rows else None
 
     def hidden(
         self,
@@ -266,67 +246,52 @@ class FusedLlamaBackend:
         """Run all layers; returns hidden states (rows, hidden) before the final norm.
 
         ids, positions: token id and position of each row, (rows,).
-        rotary: a table from rotary_until() that covers all these positions.
-        parts: the attentions of the texts, in the order of the rows.
+        rotary: from rotary_until(). parts: attentions of the texts, in the order of the rows.
         block_rows: rows that the block adapter applies to, as indices or as a bool tensor
             (rows, 1); None if it applies to none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
         cosines, sines = (table.index_select(0, positions) for table in rotary)
-        width = w.layers[0].gate_up.weight.shape[1] // 2
-        adapter, rows = (None, ids) if block_rows is None else (self._adapter, block_rows)
         counts = w.num_heads, w.num_kv_heads, w.num_kv_heads
+
+        def adapt(out: Tensor, part: int, x: Tensor) -> None:
+            if self._adapter is not None and block_rows is not None:
+                self._adapter[index][part].add_to(out, x, block_rows)
+
         for index, layer in enumerate(w.layers):
             normed = layer.attention_norm(hidden)
             heads = layer.query_key_value(normed)
-            if adapter is not None:
-                adapter[index][0].add_to(heads, normed, rows)
+            adapt(heads, 0, normed)
             queries, keys, values = heads.view(len(ids), -1, w.head_size).split(counts, 1)
             if layer.query_norm is not None and layer.key_norm is not None:
                 queries, keys = layer.query_norm(queries), layer.key_norm(keys)
             queries, keys = (_turned(each, cosines, sines) for each in (queries, keys))
             mixed = self._attended(parts, index, queries * w.head_size**-0.5, keys, values)
             layer.out.add_to(hidden, mixed)
-            if adapter is not None:
-                adapter[index][1].add_to(hidden, mixed, rows)
+            adapt(hidden, 1, mixed)
             normed = layer.feed_forward_norm(hidden)
             gate_up = layer.gate_up(normed)
-            if adapter is not None:
-                adapter[index][2].add_to(gate_up, normed, rows)
-            gate, up = gate_up.narrow(1, 0, width), gate_up.narrow(1, width, width)
+            adapt(gate_up, 2, normed)
+            gate, up = gate_up.chunk(2, 1)
             product = silu(gate).mul_(up)
             layer.down.add_to(hidden, product)
-            if adapter is not None:
-                adapter[index][3].add_to(hidden, product, rows)
+            adapt(hidden, 3, product)
         return hidden
 
     def _attended(
         self, parts: Sequence[Attention], layer: int, queries: Tensor, keys: Tensor, values: Tensor
     ) -> Tensor:
         """Return one layer's attention output for all texts: (rows, heads * head size)."""
-        if len(parts) == 1:
-            return parts[0].attend(layer, queries, keys, values).reshape(len(queries), -1)
         sizes = [part.num_rows for part in parts]
-        shares = zip(
-            parts, queries.split(sizes), keys.split(sizes), values.split(sizes), strict=True
-        )
-        return torch.cat([part.attend(layer, q, k, v) for part, q, k, v in shares]).flatten(1)
-
-    def _logits(
-        self, hidden: Tensor, num_rows: Sequence[int], num_logits: Sequence[int]
-    ) -> list[Tensor]:
-        """Return fp32 logits of each text i, for the last num_logits[i] of its num_rows[i] rows."""
-        if list(num_rows) != list(num_logits):
-            parts = zip(hidden.split(list(num_rows)), num_logits, strict=True)
-            hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
-        logits = torch.mm(self.weights.norm(hidden), self.weights.head)
-        return list(logits.float().split(list(num_logits)))
+        shares = zip(parts, *(each.split(sizes) for each in (queries, keys, values)), strict=True)
+        mixed = [part.attend(layer, *share) for part, *share in shares]
+        return (torch.cat(mixed) if mixed[1:] else mixed[0]).flatten(1)
 
     def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
         """Return the table of _rotary_table(), grown to at least `length` positions."""
         table = self._rotary
-        if length > table[0].shape[0]:
+        if length > len(table[0]):
             table = self._rotary = self._rotary_table(-(-length // STEP) * STEP)
         return table
 

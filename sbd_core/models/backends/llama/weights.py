@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import Linear, Parameter
 
-from sbd_core.models.block_adapter import GROUPS, BlockAdapter, Pairs, side_by_side
+from sbd_core.models.block_adapter import GROUPS, BlockAdapter, side_by_side
 
 MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
 STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
@@ -28,11 +28,9 @@ class Matrix:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Apply the layer to x (rows, in); returns (rows, out)."""
-        return (
-            torch.mm(x, self.weight)
-            if self.bias is None
-            else torch.addmm(self.bias, x, self.weight)
-        )
+        if self.bias is None:
+            return torch.mm(x, self.weight)
+        return torch.addmm(self.bias, x, self.weight)
 
     def add_to(self, residual: Tensor, x: Tensor) -> None:
         """Add the layer's output for x (rows, in) to `residual` (rows, out), in place."""
@@ -46,15 +44,13 @@ class Norm:
 
     def __init__(self, module: Any) -> None:
         weight = module.weight.detach().float()
-        size = weight.shape[0]
-        self.scale = weight * size**0.5
-        self.eps = torch.tensor((size * module.variance_epsilon) ** 0.5, device=weight.device)
+        self.scale = weight * len(weight) ** 0.5
+        self.eps = weight.new_tensor((len(weight) * module.variance_epsilon) ** 0.5)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Normalize x along its last dimension, computing in fp32."""
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
-        normed = (x / length.hypot_(self.eps)).mul_(self.scale)
-        return normed if normed.dtype == x.dtype else normed.to(x.dtype)
+        return (x / length.hypot_(self.eps)).mul_(self.scale).to(x.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +97,16 @@ def can_fuse(model: Any) -> bool:
 def has_known_shape(model: Any) -> bool:
     """Whether a model is Llama-shaped: the fused forward pass can compute all of its layers."""
     config = model.config
-    if config.model_type not in MODEL_TYPES or type(model).__module__.split(".")[0] != (
-        "transformers"
-    ):
+    if config.model_type not in MODEL_TYPES or not type(model).__name__.endswith("ForCausalLM"):
         return False
     rotary = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
-    linears = [m for m in model.modules() if isinstance(m, Linear)]
+    modules = list(model.modules())
     return (
-        type(model).__name__.endswith("ForCausalLM")
-        and config.hidden_act == "silu"
+        config.hidden_act == "silu"
         and rotary in STEADY_ROTARY_TYPES
-        and all(type(module) is Linear for module in linears)
+        and all(type(each) is Linear for each in modules if isinstance(each, Linear))
         # The layers of a peft adapter hold plain ones, but compute more than these.
-        and all(
-            type(m).__module__.split(".")[0] in ("torch", "transformers") for m in model.modules()
-        )
+        and {type(m).__module__.split(".")[0] for m in modules} <= {"torch", "transformers"}
         and model.lm_head.bias is None
     )
 
@@ -123,17 +114,15 @@ def has_known_shape(model: Any) -> bool:
 @torch.no_grad()
 def fuse_weights(model: Any) -> Weights:
     """Fuse the weights of a Llama-shaped model, whose modules become views of the fused weights."""
-    layers = [_layer(module) for module in model.model.layers]
-    embedding = model.model.embed_tokens
+    layers, attention = model.model.layers, model.model.layers[0].self_attn
+    embedding, head_size = model.model.embed_tokens, attention.head_dim
     is_tied = embedding.weight is model.lm_head.weight
     head = _fused([model.lm_head]).weight
     if is_tied:
         embedding.weight = model.lm_head.weight
-    attention = model.model.layers[0].self_attn
-    head_size = attention.head_dim
     return Weights(
         embedding=embedding.weight.detach(),
-        layers=layers,
+        layers=[_layer(module) for module in layers],
         norm=Norm(model.model.norm),
         head=head,
         num_heads=attention.q_proj.out_features // head_size,
@@ -180,12 +169,6 @@ class LowRank:
     down: Tensor
     up: Tensor
 
-    @classmethod
-    def of(cls, pairs: Pairs, like: Tensor) -> "LowRank":
-        """Join (A, B) of fused linear layers, in the dtype and on the device of `like`."""
-        parts = (part.t().contiguous() for part in side_by_side(pairs))
-        return cls(*(part.to(like.device, like.dtype) for part in parts))
-
     def add_to(self, out: Tensor, x: Tensor, rows: Tensor) -> None:
         """Add x @ down @ up to `out` in place, but only in the rows of blocks.
 
@@ -197,16 +180,16 @@ class LowRank:
             out.index_add_(0, rows, torch.mm(torch.mm(x[rows], self.down), self.up))
 
 
-LowRankLayer = tuple[LowRank, LowRank, LowRank, LowRank]
+LowRankLayer = Sequence[LowRank]
 """A block adapter's terms for one transformer layer, in the order of GROUPS."""
 
 
 def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
     """Convert an adapter to LowRank terms per layer, in the dtype and on the device of `like`."""
-    layers = []
-    for layer in adapter.layers:
-        first, second, third, fourth = (
-            LowRank.of([layer[name] for name in names], like) for names in GROUPS.values()
-        )
-        layers.append((first, second, third, fourth))
-    return layers
+    return [
+        [
+            LowRank(*(part.t().contiguous().to(like) for part in side_by_side(pairs)))
+            for pairs in ([layer[name] for name in names] for names in GROUPS.values())
+        ]
+        for layer in adapter.layers
+    ]

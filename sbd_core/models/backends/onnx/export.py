@@ -39,7 +39,7 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import torch
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
 from sbd_core.models.block_adapter import AdapterLayers, Pairs, side_by_side
@@ -49,6 +49,7 @@ GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 BLOCKS_GRAPH_FILE = "model-blocks.onnx"
 """The graph with an adapter, for forward passes that read blocks."""
 IR_VERSION, OPSET = 10, 21
+INT64, FLOAT = TensorProto.INT64, TensorProto.FLOAT
 OWN = "com.microsoft"
 LARGEST, MIDDLE = 127, 128
 """The largest integer in int8, and the uint8 that stands for 0."""
@@ -64,7 +65,7 @@ class Writer:
 
     nodes: ONNX nodes. initializers: ONNX tensors of constants.
     weights: {name: function that computes the weight when it is written}.
-    constants: {key: name in the graph}. A key is a tensor's integers, or the name of a number.
+    constants: {key: name in the graph}. A key is a tensor's integers, or the name of another.
     reads_blocks: whether the graph includes the block adapter.
     """
 
@@ -78,9 +79,8 @@ class Writer:
         self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any
     ) -> str:
         """Add a node called `name`, which has one output of the same name; returns `name`."""
-        self.nodes.append(
-            helper.make_node(kind, list(inputs), [name], name, domain=domain, **attributes)
-        )
+        made = helper.make_node(kind, list(inputs), [name], name, domain=domain, **attributes)
+        self.nodes.append(made)
         return name
 
     def weight(self, name: str, make: Callable[[], Tensor | np.ndarray]) -> str:
@@ -88,11 +88,31 @@ class Writer:
         self.weights[name] = make
         return name
 
-    def number(self, name: str, value: float, kind: int = TensorProto.FLOAT) -> str:
+    def rounded_weight(
+        self, name: str, make: Callable[[], tuple[np.ndarray, np.ndarray]]
+    ) -> tuple[str, str]:
+        """Add a weight and its scales, which `make` computes together; returns their names."""
+        made: list[np.ndarray] = []
+
+        def numbers() -> np.ndarray:
+            values, scales = make()
+            made.append(scales)  # these are written next
+            return values
+
+        return self.weight(f"{name}.weight", numbers), self.weight(f"{name}.scales", made.pop)
+
+    def number(self, name: str, value: float, kind: int = FLOAT) -> str:
         """Add a one-number constant of ONNX type `kind`, unless `name` exists; returns `name`."""
         if name not in self.constants:
             self.constants[name] = name
             self.initializers.append(helper.make_tensor(name, kind, [], [value]))
+        return name
+
+    def matrix(self, name: str, values: Tensor) -> str:
+        """Add an fp32 constant that is in the graph itself, unless it exists; returns `name`."""
+        if name not in self.constants:
+            self.constants[name] = name
+            self.initializers.append(numpy_helper.from_array(values.numpy(), name))
         return name
 
     def integers(self, *values: int) -> str:
@@ -100,9 +120,7 @@ class Writer:
         name = self.constants.get(values)
         if name is None:
             name = self.constants[values] = f"integers.{len(self.constants)}"
-            self.initializers.append(
-                helper.make_tensor(name, TensorProto.INT64, [len(values)], values)
-            )
+            self.initializers.append(helper.make_tensor(name, INT64, [len(values)], values))
         return name
 
     def reshape(self, x: str, name: str, *shape: int) -> str:
@@ -126,15 +144,11 @@ class GraphShape:
         """Read the sizes of a Llama-shaped model."""
         attention = model.model.layers[0].self_attn
         size = attention.head_dim
-        vocabulary, hidden = model.lm_head.weight.shape
-        return cls(
-            num_layers=len(model.model.layers),
-            num_heads=attention.q_proj.out_features // size,
-            num_kv_heads=attention.k_proj.out_features // size,
-            head_size=size,
-            hidden=hidden,
-            vocabulary=vocabulary,
+        num_heads, num_kv_heads = (
+            each.out_features // size for each in (attention.q_proj, attention.k_proj)
         )
+        vocabulary, hidden = model.lm_head.weight.shape
+        return cls(len(model.model.layers), num_heads, num_kv_heads, size, hidden, vocabulary)
 
 
 class Exporter:
@@ -147,11 +161,8 @@ class Exporter:
         self, model: Any, dtype: Dtype = "float32", adapter: AdapterLayers | None = None
     ) -> None:
         """Take a Llama-shaped model and the layers of its block adapter, None if it has none."""
-        self.model = model
-        self.adapter = adapter
-        self.shape = GraphShape.of(model)
-        self.dtype = dtype
-        self.writer = Writer()
+        self.model, self.dtype, self.adapter = model, dtype, adapter
+        self.shape, self.writer = GraphShape.of(model), Writer()
 
     def write(self, folder: Path) -> None:
         """Write the graphs and their weights file into an existing folder. Raises OSError."""
@@ -166,7 +177,7 @@ class Exporter:
     ) -> None:
         """Write a graph, and append to the weights file the weights that are not in it yet.
 
-        kept: {name: (dtype, shape, byte offset)} of all weights in the file; this call extends it.
+        kept: {name: (dtype, shape, byte offset)} of the file's weights, to which this call adds.
         In fp32, a weight that the file holds as part of a stacked weight is not appended again.
         """
         self.writer = Writer(reads_blocks=reads_blocks)
@@ -183,52 +194,42 @@ class Exporter:
                 place = weights.tell()
                 weights.write(value.data)
             kept[name] = value.dtype, value.shape, place
-        tensors = list(self.writer.initializers)
-        tensors += [_external(name, *kept[name]) for name in self.writer.weights]
-        graph = helper.make_graph(
-            self.writer.nodes, "forward", self._inputs(), self._outputs(), tensors
-        )
-        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
-        proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
-        file.write_bytes(proto.SerializeToString(deterministic=True))
-
-    def _caches(self, suffix: str = "") -> list[Any]:
-        s = self.shape
-        sizes: list[Any] = ["slots", s.num_kv_heads, "capacity", s.head_size]
-        return [
-            helper.make_tensor_value_info(f"{part}.{index}{suffix}", TensorProto.FLOAT, sizes)
-            for index in range(s.num_layers)
-            for part in ("keys", "values")
-        ]
+        tensors = [_external(name, *kept[name]) for name in self.writer.weights]
+        ends = self._inputs(), self._outputs(), [*self.writer.initializers, *tensors]
+        graph = helper.make_graph(self.writer.nodes, "forward", *ends)
+        file.write_bytes(model_bytes(graph))
 
     def _inputs(self) -> list[Any]:
-        s, make = self.shape, helper.make_tensor_value_info
-        integers: dict[str, list[Any]] = {
-            "token_ids": ["rows"],
-            "positions": [1, "rows"],
-            "wanted": ["num_logits"],
-            "places": ["rows", s.num_kv_heads, 3],
-            "queries": ["slots", "width"],
-            "query_positions": ["slots", "width"],
-            "rows": ["rows"],
-        }
-        floats: dict[str, list[Any]] = {
-            "cosines": ["reach", s.head_size // 2],
-            "sines": ["reach", s.head_size // 2],
-            "bias": ["slots", 1, "queries_of_group", "capacity"],
-        }
-        if self.writer.reads_blocks:
-            floats["is_of_block"] = ["rows", 1]
+        s, half = self.shape, self.shape.head_size // 2
         return [
-            *(make(name, TensorProto.INT64, sizes) for name, sizes in integers.items()),
-            *(make(name, TensorProto.FLOAT, sizes) for name, sizes in floats.items()),
-            *self._caches(),
+            *values_of(
+                INT64,
+                token_ids=["rows"],
+                positions=[1, "rows"],
+                wanted=["num_logits"],
+                places=["rows", s.num_kv_heads, 3],
+                queries=["slots", "width"],
+                query_positions=["slots", "width"],
+                rows=["rows"],
+            ),
+            *values_of(FLOAT, cosines=["reach", half], sines=["reach", half]),
+            *values_of(FLOAT, bias=["slots", 1, "queries_of_group", "capacity"]),
+            *self._block_inputs(),
+            *self._caches(["slots", s.num_kv_heads, "capacity", s.head_size]),
         ]
 
+    def _block_inputs(self) -> list[Any]:
+        return values_of(FLOAT, is_of_block=["rows", 1]) if self.writer.reads_blocks else []
+
+    def _caches(self, sizes: list[Any], suffix: str = "") -> list[Any]:
+        parts = [(i, part) for i in range(self.shape.num_layers) for part in ("keys", "values")]
+        return values_of(FLOAT, **{f"{part}.{i}{suffix}": sizes for i, part in parts})
+
     def _outputs(self) -> list[Any]:
-        sizes: list[Any] = ["num_logits", self.shape.vocabulary]
-        logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, sizes)
-        return [logits, *self._caches(".new")]
+        s = self.shape
+        sizes = ["slots", s.num_kv_heads, "capacity", s.head_size]
+        logits = values_of(FLOAT, logits=["num_logits", s.vocabulary])
+        return [*logits, *self._caches(sizes, ".new")]
 
     def _nodes(self) -> None:
         w, inner, head = self.writer, self.model.model, self.model.lm_head
@@ -259,17 +260,16 @@ class Exporter:
             kind = "SimplifiedLayerNormalization"
             return w.node(kind, [x, scale], name, axis=-1, epsilon=epsilon), x
         outputs = [name, "", "", f"{name}.sum"]
-        kind = "SkipSimplifiedLayerNormalization"
-        w.nodes.append(
-            helper.make_node(kind, [x, more, scale], outputs, name, domain=OWN, epsilon=epsilon)
-        )
+        kind, inputs = "SkipSimplifiedLayerNormalization", [x, more, scale]
+        made = helper.make_node(kind, inputs, outputs, name, domain=OWN, epsilon=epsilon)
+        w.nodes.append(made)
         return name, outputs[-1]
 
     def _rotated(self, name: str, x: str, size: int) -> str:
         """Rotate x (rows, size) before it is rounded to integers; see GROUP."""
         w, group = self.writer, group_of(size)
-        matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
         groups = w.reshape(x, f"{name}.x.groups", -1, group)
+        matrix = w.matrix(f"hadamard.{group}", hadamard(group))
         groups = w.node("MatMul", [groups, matrix], f"{name}.x.turned")
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
@@ -318,23 +318,20 @@ class Exporter:
         if not is_plain and turned is None:
             x = self._rotated(name, x, linears[0].in_features)
         operand = Operand(x, None) if is_plain else self._rounded(name, x)
-        weights = [y.weight for y in linears]
-        sizes = [y.out_features for y in linears]
+        weights, sizes = zip(*((y.weight, y.out_features) for y in linears), strict=True)
         if pairs and w.reads_blocks:
-            ups = written([b for _, b in pairs])
-            down, up = side_by_side([(a, b) for (a, _), b in zip(pairs, ups, strict=True)])
-            both = self._multiplied(
+            downs, ups = zip(*pairs, strict=True)
+            down, up = side_by_side(list(zip(downs, written(ups), strict=True)))
+            stacked = self._multiplied(
                 f"{name}.both", operand, lambda: joined([down, *written(weights)])
             )
             parts = [f"{name}.low", f"{name}.base"]
-            low, base = self._split(both, parts, [len(down), sum(sizes)])
+            low, base = self._split(stacked, parts, [len(down), sum(sizes)])
             low = w.node("Mul", [low, "is_of_block"], f"{low}.of_blocks")
             inputs = [low, w.weight(f"{name}.B", lambda: up), base]
             product = w.node("Gemm", inputs, name, transB=1)
         else:
-            product = self._multiplied(
-                name, operand, lambda: joined(written(weights)), shared=shared
-            )
+            product = self._multiplied(name, operand, lambda: joined(written(weights)), shared)
         if operand.scale is not None:
             product = w.node("Mul", [product, operand.scale], f"{name}.scaled")
         if linears[0].bias is not None:
@@ -350,15 +347,7 @@ class Exporter:
         if x.scale is None:
             values = shared or w.weight(f"{name}.weight", weight)
             return w.node("Gemm", [x.values, values], name, transB=1)
-        made: list[np.ndarray] = []
-
-        def make_values() -> np.ndarray:
-            numbers, scales = quantized(weight())
-            made.append(scales)  # these are written next
-            return numbers
-
-        values = w.weight(f"{name}.weight", make_values)
-        scales = w.weight(f"{name}.scales", made.pop)
+        values, scales = w.rounded_weight(name, lambda: quantized(weight()))
         step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
         # One per weight, as ONNX Runtime may rewrite a weight together with its zero.
         zero = w.number(f"{name}.zero", 0, TensorProto.INT8)
@@ -381,10 +370,9 @@ class Exporter:
         w, name = self.writer, f"layer.{index}"
         x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
         out = self._attention(index, layer.self_attn, x)
-        x, hidden = self._norm(
-            f"{name}.feed_forward_norm", layer.post_attention_layernorm, hidden, out
-        )
-        mlp, pairs = layer.mlp, self._pairs(index, "gate", "up")
+        mlp, norm = layer.mlp, layer.post_attention_layernorm
+        x, hidden = self._norm(f"{name}.feed_forward_norm", norm, hidden, out)
+        pairs = self._pairs(index, "gate", "up")
         gate, up = self._product(f"{name}.gate_up", [mlp.gate_proj, mlp.up_proj], x, pairs=pairs)
         silu = w.node("QuickGelu", [gate], f"{name}.silu", domain=OWN, alpha=1.0)
         x = w.node("Mul", [silu, up], f"{name}.gated")
@@ -396,20 +384,12 @@ class Exporter:
         """Add a layer's attention with its linear layers; x and the result are (rows, hidden)."""
         w, s, name = self.writer, self.shape, f"layer.{index}"
         size, kv_heads = s.head_size, s.num_kv_heads
+        linears, pairs = [module.q_proj, module.k_proj, module.v_proj], self._pairs(index, *"qkv")
         query, key, value = self._product(
-            f"{name}.query_key_value",
-            [module.q_proj, module.k_proj, module.v_proj],
-            x,
-            pairs=self._pairs(index, "q", "k", "v"),
-            turns_last=group_of(size),
+            f"{name}.query_key_value", linears, x, pairs=pairs, turns_last=group_of(size)
         )
-        key = w.reshape(
-            self._normed_heads(key, getattr(module, "k_norm", None), kv_heads),
-            f"{key}.text",
-            1,
-            -1,
-            kv_heads * size,
-        )
+        key = self._normed_heads(key, getattr(module, "k_norm", None), kv_heads)
+        key = w.reshape(key, f"{key}.text", 1, -1, kv_heads * size)
         keys = self._cached(f"keys.{index}", self._with_rotary(key, "positions"))
         values = self._cached(f"values.{index}", value)
 
@@ -428,23 +408,15 @@ class Exporter:
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
         asked = self._queries_by_slot(query, name)
         # (slots, KV heads, group * width, size): a KV head's queries are rows of one product.
-        if group == 1:
-            asked = w.reshape(asked, f"{asked}.heads", 0, 0, kv_heads, size)
-            asked = w.node("Transpose", [asked], f"{asked}.by_head", perm=[0, 2, 1, 3])
-        else:
-            asked = w.reshape(asked, f"{asked}.heads", 0, 0, kv_heads, group, size)
-            asked = w.node("Transpose", [asked], f"{asked}.by_head", perm=[0, 2, 3, 1, 4])
-            asked = w.reshape(asked, f"{asked}.rows", 0, 0, -1, size)
-        scores = w.node(
-            "FusedMatMul", [asked, keys], f"{name}.scores", domain=OWN, transB=1, alpha=size**-0.5
-        )
+        asked = w.reshape(asked, f"{asked}.heads", 0, 0, kv_heads, group, size)
+        asked = w.node("Transpose", [asked], f"{asked}.by_head", perm=[0, 2, 3, 1, 4])
+        asked = w.reshape(asked, f"{asked}.rows", 0, 0, -1, size)
+        options = {"domain": OWN, "transB": 1, "alpha": size**-0.5}
+        scores = w.node("FusedMatMul", [asked, keys], f"{name}.scores", **options)
         shares = self._attention_weights(scores, name)
         mixed = w.node("MatMul", [shares, values], f"{name}.mixed")
-        if group == 1:
-            mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 2, 1, 3])
-        else:
-            mixed = w.reshape(mixed, f"{mixed}.heads", 0, kv_heads, group, -1, size)
-            mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 3, 1, 2, 4])
+        mixed = w.reshape(mixed, f"{mixed}.heads", 0, kv_heads, group, -1, size)
+        mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 3, 1, 2, 4])
         mixed = w.reshape(mixed, f"{mixed}.flat", -1, s.num_heads * size)
         return self._by_row(mixed)
 
@@ -488,6 +460,18 @@ class Operand:
 
     values: str
     scale: str | None
+
+
+def model_bytes(graph: Any) -> bytes:
+    """Make the content of an ONNX file with one graph."""
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
+    proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+    return bytes(proto.SerializeToString(deterministic=True))
+
+
+def values_of(kind: int, **sizes: list[Any]) -> list[Any]:
+    """Declare inputs or outputs of an ONNX type: {name: size of each dimension}."""
+    return [helper.make_tensor_value_info(name, kind, size) for name, size in sizes.items()]
 
 
 def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> Any:
@@ -538,23 +522,12 @@ def hadamard(size: int) -> Tensor:
     return matrix / math.sqrt(size)
 
 
-def turned(x: Tensor, group: int) -> Tensor:
-    """Multiply x (.., group) by hadamard(group), without making that matrix."""
-    shape, half = x.shape, 1
-    while half < group:
-        pairs = x.reshape(-1, group // (2 * half), 2, half)
-        first, second = pairs[:, :, 0], pairs[:, :, 1]
-        x = torch.stack([first + second, first - second], 2)
-        half *= 2
-    return (x * torch.tensor(1 / math.sqrt(group), dtype=torch.float32)).reshape(shape)
-
-
 def turned_columns(weight: Tensor, group: int) -> Tensor:
     """Rotate a weight (out, in) to match inputs that are rotated in groups of `group` columns."""
-    return turned(weight.float().reshape(-1, group), group).view(weight.shape)
+    return (weight.float().reshape(-1, group) @ hadamard(group)).view(weight.shape)
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
     """Rotate a weight (out, in) or bias (out,), so that groups of `group` outputs are rotated."""
-    groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
-    return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)
+    groups = weight.float().reshape(-1, group, weight[0].numel())
+    return (hadamard(group) @ groups).view(weight.shape)

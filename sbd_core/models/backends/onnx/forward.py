@@ -1,6 +1,7 @@
 """Makes the forward passes of a Llama-shaped model with ONNX Runtime, on the CPU."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,8 @@ class OnnxCachePool:
     def ensure_capacity(self, length: int) -> None:
         """Make room for at least `length` positions in every slot.
 
-        The capacity grows by a quarter or more, so that a text is copied only a few times. Doubling
-        would cost more, as attention also reads empty positions.
+        Grows by a quarter or more, so that a text is copied only a few times. Doubling would cost
+        more, as attention also reads empty positions.
         """
         if length <= self.capacity:
             return
@@ -63,10 +64,11 @@ def sessions_of(
     folder: Path, num_threads: int, *, sums_in_32_bits: bool = False
 ) -> tuple[Any, ...]:
     """Call session_of() for each graph in a folder; the graph without block adapter is first."""
-    has_blocks = (folder / BLOCKS_GRAPH_FILE).exists()
+    files = (folder / GRAPH_FILE, folder / BLOCKS_GRAPH_FILE)
     return tuple(
-        session_of(str(folder / name), num_threads, sums_in_32_bits=sums_in_32_bits)
-        for name in (GRAPH_FILE, *([BLOCKS_GRAPH_FILE] if has_blocks else []))
+        session_of(str(file), num_threads, sums_in_32_bits=sums_in_32_bits)
+        for file in files
+        if file.name == GRAPH_FILE or file.exists()
     )
 
 
@@ -116,28 +118,21 @@ class OnnxBackend:
         See SetBlockModel.forward_batch. A prompt of over MOST_ROWS tokens takes several passes.
         """
         requests = [self._read_beginning(request) for request in requests]
-        short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
-        groups = [short] if short else []
+        groups = [[i for i, request in enumerate(requests) if request.num_rows <= LONG]]
         groups += [[i] for i, request in enumerate(requests) if request.num_rows > LONG]
-        by_place: dict[int, Tensor] = {}
-        for group in groups:
-            logits = self._run([requests[i] for i in group])
-            by_place.update(zip(group, logits, strict=True))
-        return [by_place[i] for i in range(len(requests))]
+        by_index: dict[int, Tensor] = {}
+        for group in filter(None, groups):
+            by_index.update(zip(group, self._run([requests[i] for i in group]), strict=True))
+        return [by_index[i] for i in range(len(requests))]
 
     def _read_beginning(self, request: ForwardRequest) -> ForwardRequest:
         """Read all but the last part of a very long prompt; returns a request for what is left."""
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
-        if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
-            return request
-        first = 0
-        while len(ids) - first > max(MOST_ROWS, kept):
-            size = min(MOST_ROWS, len(ids) - first - kept)
-            self._run([ForwardRequest(request.cache, ids[first : first + size], (), 1)])
-            first += size
-        return ForwardRequest(
-            request.cache, ids[first:], request.block_ids, request.num_causal_logits
-        )
+        while len(ids) > max(MOST_ROWS, kept) and not request.predrafts:
+            size = min(MOST_ROWS, len(ids) - kept)
+            self._run([ForwardRequest(request.cache, ids[:size], (), 1)])
+            ids = ids[size:]
+        return replace(request, causal_ids=ids)
 
     def _run(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         rows = Rows(requests, self.shape)
@@ -147,7 +142,7 @@ class OnnxBackend:
         rotary = self._rotary_until(max(rows.stop, rows.num_rows))
         logits = torch.empty(rows.num_logits, self.shape.vocabulary)
         inputs = rows.inputs()
-        is_of_block = rows.is_of_block()
+        is_of_block = inputs.pop("is_of_block")
         reads_blocks = len(self.sessions) > 1 and bool(is_of_block.any())
         session = self.sessions[reads_blocks]
         if reads_blocks:
@@ -215,8 +210,7 @@ class Rows:
 
     def inputs(self) -> dict[str, np.ndarray]:
         """Make the inputs that change with every forward pass; export.py describes them."""
-        width, kv_heads = self.width, self._shape.num_kv_heads
-        num_rows = self.num_rows
+        width, kv_heads, num_rows = self.width, self._shape.num_kv_heads, self.num_rows
         queries = np.zeros((self.num_slots, width), np.int64)
         query_positions = np.zeros((self.num_slots, width), np.int64)
         group = self._shape.num_heads // kv_heads
@@ -227,12 +221,14 @@ class Rows:
         token_ids = np.empty(num_rows, np.int64)
         positions = np.empty(num_rows, np.int64)
         rows = np.empty(num_rows, np.int64)
+        is_of_block = np.zeros((num_rows, 1), np.float32)
         wanted: list[np.ndarray] = []
         first = 0
         for request in self._requests:
             size, start = request.num_rows, request.cache.length
             slot = request.cache.slot - self.first_slot
             own = np.arange(first, first + size)
+            is_of_block[[first + row for row in request.block_rows()]] = 1
             first += size
             token_ids[own] = request.token_ids
             positions[own] = request.positions()
@@ -243,9 +239,9 @@ class Rows:
             rows[own] = np.arange(slot * width, slot * width + size)
             query_positions[slot, :size] = positions[own]
             bias[slot, :, :size, :start] = 0
-            bias[slot, :, :size, start : start + size] = own_bias(
-                len(request.causal_ids), len(request.block_ids), request.predraft_shapes
-            )
+            shape = len(request.causal_ids), len(request.block_ids), request.predraft_shapes
+            own_bias = (_usual_bias if sum(shape[:2]) <= 2 * LONG else _bias)(*shape)
+            bias[slot, :, :size, start : start + size] = own_bias
         return {
             "token_ids": token_ids,
             "positions": positions[None],
@@ -255,24 +251,12 @@ class Rows:
             "query_positions": query_positions,
             "rows": rows,
             "bias": bias.reshape(self.num_slots, 1, group * width, -1),
+            "is_of_block": is_of_block,
         }
-
-    def is_of_block(self) -> np.ndarray:
-        """Make the input called "is_of_block" (rows, 1): 1 for each row of a block, else 0."""
-        is_block, first = np.zeros((self.num_rows, 1), np.float32), 0
-        for request in self._requests:
-            is_block[[first + row for row in request.block_rows()]] = 1
-            first += request.num_rows
-        return is_block
-
-
-def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """Return a text's attention bias (rows, rows): 0 where row i may attend to row j, else -inf."""
-    is_usual = num_causal + num_block <= 2 * LONG
-    return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 
 
 def _bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
+    """Return a text's attention bias (rows, rows): 0 where row i may attend to row j, else -inf."""
     may_attend = decoding_mask(0, num_causal, num_block, predrafts).numpy()
     return np.where(may_attend, np.float32(0), np.float32(-np.inf))
 

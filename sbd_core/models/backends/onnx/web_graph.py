@@ -28,20 +28,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from torch import Tensor
 from torch.nn import Linear
 
 from sbd_core.models.backends.onnx.export import (
-    LARGEST,
+    FLOAT,
     MIDDLE,
     OWN,
-    TINY,
     Dtype,
     Exporter,
     Operand,
-    group_of,
-    hadamard,
+    values_of,
 )
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.rounding import BLOCK, fits_blocks, in_8_bits
@@ -82,56 +80,37 @@ class WebExporter(Exporter):
     def _rows(self, weight: Tensor, parts: Parts) -> dict[str, int]:
         if not self._has_coarse_rows:
             return {"values": parts.place(_array(weight))}
-        names = ("integers", "scales")
-        return {
-            name: parts.place(each.numpy())
-            for name, each in zip(names, in_8_bits(weight), strict=True)
-        }
+        integers, scales = in_8_bits(weight)
+        return {"integers": parts.place(integers.numpy()), "scales": parts.place(scales.numpy())}
 
     def _nodes(self) -> None:
         super()._nodes()
         if self._sampler is None:
             return
         w, of_hidden = self.writer, self._sampler[0][:, : self.shape.hidden]
-        w.initializers.append(_constant("ones", torch.ones(self.shape.hidden)))
+        ones = w.matrix("ones", torch.ones(self.shape.hidden))
         kind, epsilon = "SimplifiedLayerNormalization", torch.finfo(torch.float32).eps
-        read = w.node(kind, ["norm", "ones"], "sampler.read", axis=-1, epsilon=epsilon)
+        read = w.node(kind, ["norm", ones], "sampler.read", axis=-1, epsilon=epsilon)
         weight = w.weight("sampler.of_hidden", lambda: of_hidden)
         w.node("Gemm", [read, weight], "sampler", transB=1)
 
     def _inputs(self) -> list[Any]:
-        s, make = self.shape, helper.make_tensor_value_info
-        floats: dict[str, list[Any]] = {
-            "cosines": ["rows", s.head_size // 2],
-            "sines": ["rows", s.head_size // 2],
-            "bias": ["rows", "capacity"],
-        }
-        if self.writer.reads_blocks:
-            floats["is_of_block"] = ["rows", 1]
+        half = self.shape.head_size // 2
         return [
-            make("token_ids", TensorProto.INT32, ["rows"]),
-            make("wanted", TensorProto.INT32, ["num_logits"]),
-            make("places", TensorProto.INT64, ["heads_of_rows", 1]),
-            *(make(name, TensorProto.FLOAT, sizes) for name, sizes in floats.items()),
-            *self._caches(),
+            *values_of(TensorProto.INT32, token_ids=["rows"], wanted=["num_logits"]),
+            *values_of(TensorProto.INT64, places=["heads_of_rows", 1]),
+            *values_of(FLOAT, cosines=["rows", half], sines=["rows", half]),
+            *values_of(FLOAT, bias=["rows", "capacity"]),
+            *self._block_inputs(),
+            *self._caches(["places_of_heads", self.shape.head_size]),
         ]
 
     def _outputs(self) -> list[Any]:
-        s, make = self.shape, helper.make_tensor_value_info
-        logits = make("logits", TensorProto.FLOAT, ["num_logits", s.vocabulary])
-        own = []
+        sizes = {"logits": ["num_logits", self.shape.vocabulary]}
         if self._sampler is not None:
-            sizes: list[Any] = ["num_logits", self._sampler[0].shape[0]]
-            own = [make("sampler", TensorProto.FLOAT, sizes)]
-        return [logits, *own, *self._caches(".new")]
-
-    def _caches(self, suffix: str = "") -> list[Any]:
-        sizes: list[Any] = ["places_of_heads", self.shape.head_size]
-        return [
-            helper.make_tensor_value_info(f"{part}.{index}{suffix}", TensorProto.FLOAT, sizes)
-            for index in range(self.shape.num_layers)
-            for part in ("keys", "values")
-        ]
+            sizes["sampler"] = ["num_logits", len(self._sampler[0])]
+        caches = self._caches(["places_of_heads", self.shape.head_size], ".new")
+        return [*values_of(FLOAT, **sizes), *caches]
 
     def _embedded(self, module: Any) -> str:
         if not self._has_coarse_rows:
@@ -144,22 +123,11 @@ class WebExporter(Exporter):
             return w.node("Gather", [weight, "token_ids"], f"hidden.{part}")
 
         values = gathered("integers", integers)
-        values = w.node("Cast", [values], "hidden.values", to=TensorProto.FLOAT)
+        values = w.node("Cast", [values], "hidden.values", to=FLOAT)
         values = w.reshape(values, "hidden.blocks", -1, num_blocks, BLOCK)
         scale = w.reshape(gathered("scales", scales), "hidden.steps", -1, num_blocks, 1)
         values = w.node("Mul", [values, scale], "hidden.scaled")
         return w.reshape(values, "hidden", -1, self.shape.hidden)
-
-    def _rotated(self, name: str, x: str, size: int) -> str:
-        """Rotate x (rows, size) by a Hadamard matrix that is stored in the graph itself."""
-        w, group = self.writer, group_of(size)
-        constant = f"hadamard.{group}"
-        if constant not in w.constants:
-            w.constants[constant] = constant
-            w.initializers.append(_constant(constant, hadamard(group)))
-        groups = w.reshape(x, f"{name}.x.groups", -1, group)
-        groups = w.node("MatMul", [groups, constant], f"{name}.x.turned")
-        return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _with_rotary(self, x: str, positions: str) -> str:
         """Apply the rotary embedding to x: row i takes row i of the cosines and sines."""
@@ -179,8 +147,6 @@ class WebExporter(Exporter):
     def _attention_weights(self, scores: str, name: str) -> str:
         w, kv_heads = self.writer, self.shape.num_kv_heads
         group = self.shape.num_heads // kv_heads
-        if group == 1:
-            return super()._attention_weights(scores, name)
         scores = w.reshape(scores, f"{scores}.by_head", kv_heads, group, -1, 0)
         shares = super()._attention_weights(scores, name)
         return w.reshape(shares, f"{shares}.rows", 1, kv_heads, -1, 0)
@@ -201,12 +167,12 @@ class WebGpuExporter(WebExporter):
         self.dtype = "float32"
         s = self.shape
         self._heads = s.num_kv_heads, s.num_heads // s.num_kv_heads
-        layers = [(each.self_attn.q_proj, each.self_attn.o_proj) for each in model.model.layers]
-        for query, out in layers if self._heads[1] > 1 else []:
-            for each in query.parameters():
+        for attention in (layer.self_attn for layer in model.model.layers):
+            for each in attention.q_proj.parameters():
                 each.data = swapped(each.data, *self._heads)
-            out.weight.data = swapped(out.weight.data.T, *self._heads).T
-        if self.adapter is not None and self._heads[1] > 1:
+            out = attention.o_proj.weight
+            out.data = swapped(out.data.T, *self._heads).T
+        if self.adapter is not None:
             self.adapter = [self._swapped_pairs(pairs) for pairs in self.adapter]
         widths = {each.in_features for each in model.modules() if isinstance(each, Linear)}
         self._is_in_blocks = dtype == "int8" and all(map(fits_blocks, widths))
@@ -224,15 +190,7 @@ class WebGpuExporter(WebExporter):
         if not self._is_in_blocks:
             return super()._multiplied(name, x, weight, shared)
         w, (rows, columns) = self.writer, weight().shape
-        made: list[np.ndarray] = []
-
-        def make_values() -> np.ndarray:
-            numbers, scales = in_blocks(weight())
-            made.append(scales)  # these are written next
-            return numbers
-
-        inputs = [x.values, w.weight(f"{name}.weight", make_values)]
-        inputs.append(w.weight(f"{name}.scales", made.pop))
+        inputs = [x.values, *w.rounded_weight(name, lambda: in_blocks(weight()))]
         sizes = {"K": columns, "N": rows, "bits": 8, "block_size": BLOCK, "accuracy_level": 0}
         return w.node("MatMulNBits", inputs, name, domain=OWN, **sizes)
 
@@ -266,20 +224,13 @@ def swapped(weight: Tensor, kv_heads: int, group: int) -> Tensor:
 
 
 def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Round a weight (out, in) to 8 bits, with a scale for each block of 32 columns in a row.
+    """Round a weight (out, in) as in_8_bits() does, to what MatMulNBits reads.
 
     Returns uint8 (out, blocks, 32), in which 128 stands for 0, and scales (out * blocks,).
     """
-    blocks = weight.unflatten(1, (-1, BLOCK))
-    scales = blocks.abs().amax(2, keepdim=True).clamp_min(TINY) / LARGEST
-    numbers = ((blocks / scales).round() + MIDDLE).to(torch.uint8)
+    integers, scales = in_8_bits(weight)
+    numbers = (integers.int() + MIDDLE).to(torch.uint8).unflatten(1, (-1, BLOCK))
     return numbers.numpy(), scales.flatten().numpy()
-
-
-def _constant(name: str, values: Tensor) -> Any:
-    """Make an fp32 initializer that is stored in the graph itself."""
-    array = _array(values)
-    return helper.make_tensor(name, TensorProto.FLOAT, array.shape, array.tobytes(), raw=True)
 
 
 def _array(values: Tensor) -> np.ndarray:
