@@ -17,7 +17,8 @@ import {
 import { listenToKeys } from "../dom/keys.ts";
 import { csvOf } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
-import { makeTermNote, question } from "../dom/terms.ts";
+import { questionTemplate } from "../dom/templates.ts";
+import { makeTermNote } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
@@ -51,7 +52,6 @@ export class ComparePlayer {
   actions: ReturnType<ComparePlayer["makeActions"]>;
   help = new Help(false, COMPARE_HELP);
   share = new Sheet();
-  legend = question("the marks", MARKS_WORDS);
   play: HTMLButtonElement;
   buttons: HTMLElement[];
   asides: HTMLElement[];
@@ -71,12 +71,15 @@ export class ComparePlayer {
     this.clock = new Clock(options, () => this.paint(), signal);
     this.lecture = makeLecture(root, () => this.paint(), signal);
     this.actions = this.makeActions();
-    this.share.rows.append(
+    this.share.rows = [
       this.share.linkRow("Opens the page and compares these lanes again.", link),
-      ...["JSON", "CSV"].map((kind) =>
-        this.share.row(`Results as ${kind}`, RESULTS_WORDS, `Save ${kind}`, () => this.save(kind)),
-      ),
-    );
+      ...["JSON", "CSV"].map((kind): (typeof this.share.rows)[number] => [
+        `Results as ${kind}`,
+        RESULTS_WORDS,
+        `Save ${kind}`,
+        () => this.save(kind),
+      ]),
+    ];
     const { actions, clock } = this;
     this.play = makeButton("play", "Play (space)", actions.togglePlay);
     this.buttons = [
@@ -246,7 +249,6 @@ export class ComparePlayer {
   paint() {
     const { run } = this.history;
     showPlaying(this.play, this.clock.isPlaying);
-    this.legend.classList.toggle("is-unused", !this.lanes.some(({ isMarked }) => isMarked));
     const view = html`${this.form}${run ? [this.board(run), this.results(run)] : nothing}
       <div class="sbd-live" aria-live="polite">${this.said}</div>
       ${this.help.root}${this.share.root}`;
@@ -264,10 +266,12 @@ export class ComparePlayer {
   board(run: Run) {
     const isSudoku = puzzleIn(run.prompt) !== null;
     const { lanes, clock, extent } = this;
+    const hasMarks = lanes.some(({ isMarked }) => isMarked);
     return html`<div class="sbd-compare-card">
       <div class="sbd-compare-head">
         <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p>
-        ${this.legend}${this.note}
+        <span class=${hasMarks ? "" : "is-unused"}>${questionTemplate("the marks", MARKS_WORDS)}</span
+        >${this.note}
       </div>
       ${this.transport()}
       <div class="sbd-compare-lanes">

@@ -58,12 +58,14 @@ export interface Config {
   temperature?: number;
 }
 
+type MaskedData = [position: number, entropy: number, ids: number[], probabilities: number[]];
+
 /** One forward pass as a line holds it; empty fields may be left out. */
 export interface EventData {
   kind: string;
   context: [cached: number, causal: number];
   block: [start: number, size: number];
-  masked?: [position: number, entropy: number, ids: number[], probabilities: number[]][];
+  masked?: MaskedData[];
   reveals?: [position: number, id: number, rank: number, probability: number][];
   committed?: number[];
   draft?: number[];
@@ -175,12 +177,7 @@ export function readStep(event: EventData): Step {
 }
 
 /** Convert a masked position. Drop the listed tokens whose probability would read 0.0 %, except the first. */
-function readMasked([position, entropy, ids, probabilities]: [
-  position: number,
-  entropy: number,
-  ids: number[],
-  probabilities: number[],
-]): Masked {
+function readMasked([position, entropy, ids, probabilities]: MaskedData): Masked {
   const top = ids.map((token, rank) => ({ token, probability: probabilities[rank] ?? 0 }));
   const isShown = ({ probability = 0 }, rank: number) =>
     !rank || probability >= MIN_SHOWN_PROBABILITY;
@@ -205,7 +202,6 @@ export interface FixedItem {
 export type LaneStep = Step & { committedBefore: number };
 
 export class Lane {
-  isEnd: (token: number) => boolean;
   /** tokens that end the answer, in the order in which they were fixed */
   endTokens: FixedItem[] = [];
   steps: LaneStep[] = [];
@@ -217,7 +213,7 @@ export class Lane {
   /** null before the end, or if nothing could check the answer */
   verdict: Verdict | null = null;
   /** the last result of tokensByPass, and the state it belongs to */
-  counted: { state: string; counts: number[] };
+  counted = { state: "", counts: [] as number[] };
 
   /**
    * @param pins pinned tokens by position
@@ -226,11 +222,8 @@ export class Lane {
   constructor(
     readonly name: string,
     readonly pins: Map<number, number>,
-    isEnd: (token: number) => boolean = () => false,
-  ) {
-    this.isEnd = isEnd;
-    this.counted = { state: "", counts: [] };
-  }
+    readonly isEnd: (token: number) => boolean = () => false,
+  ) {}
 
   /** Add the lane's next forward pass. */
   append(step: Step) {
@@ -407,10 +400,7 @@ export function rightAlternative(predrafts: Predraft[]) {
 }
 
 /** Return the draft that `pass` checked; without one, its tokens are empty. */
-export function checkedDraft(
-  lane: Lane,
-  pass: number,
-): { start: number; tokens: number[]; numAccepted: number } {
+export function checkedDraft(lane: Lane, pass: number) {
   const [before, step] = [lane.steps[pass - 1], lane.steps[pass]];
   if (!before?.draft.length || !step) return { start: 0, tokens: [], numAccepted: 0 };
   const tokens = before.draft;
@@ -422,17 +412,11 @@ export function checkedDraft(
   };
 }
 
-/**
- * Return the drafted token at a position, and whether the check in `pass` accepted it.
- * @returns drafted: undefined if no token was drafted there
- */
-export function draftedAt(
-  lane: Lane,
-  pass: number,
-  position: number,
-): { drafted: number | undefined; isAccepted: boolean } {
+/** Return the drafted token at a position, undefined without one, and whether the check in `pass` accepted it. */
+export function draftedAt(lane: Lane, pass: number, position: number) {
   const { start, tokens, numAccepted } = checkedDraft(lane, pass);
-  return { drafted: tokens[position - start], isAccepted: position - start < numAccepted };
+  const drafted: number | undefined = tokens[position - start];
+  return { drafted, isAccepted: position - start < numAccepted };
 }
 
 /** numHidden: tokens of the predraft that have no tile. */
@@ -498,18 +482,7 @@ export class Run {
   strategy: string;
   solver: Solver;
   blockSize: number;
-  shape: Record<
-    | "hidden_size"
-    | "feed_forward_size"
-    | "num_heads"
-    | "num_kv_heads"
-    | "head_size"
-    | "num_feed_forward_matrices"
-    | "num_layers"
-    | "vocabulary_size"
-    | "bytes_per_value",
-    number
-  > | null;
+  shape: Shape | null;
   promptIds: number[];
   /** texts of tokens by id */
   tokens: Map<number, string> = new Map();

@@ -85,7 +85,7 @@ export function showToken(node: HTMLElement, text: string, note: string = "") {
 }
 
 /** Paths of icons; drawn here because many fonts lack such glyphs. */
-const ICONS = {
+export const ICONS = {
   first: "M7 5v14M18 6l-7 6 7 6",
   back: "M15 6l-7 6 7 6",
   forward: "M9 6l7 6-7 6",
@@ -100,9 +100,9 @@ const ICONS = {
   help: "M9 9.3a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2M12 17.6v.2",
 };
 
-type IconName = keyof typeof ICONS;
+export type IconName = keyof typeof ICONS;
 
-const FILLED_ICONS: ReadonlySet<IconName> = new Set(["play", "pause"]);
+export const FILLED_ICONS: ReadonlySet<IconName> = new Set(["play", "pause"]);
 
 /** Create an icon in the colour of the text around it. */
 export function icon(name: IconName) {

@@ -3,6 +3,7 @@
 
 import { html, nothing } from "lit-html";
 import { MARKS, type Piece, tokenPieces } from "../core/letters.ts";
+import { FILLED_ICONS, ICONS, type IconName } from "./elements.ts";
 
 /** Join the class names whose value is true. */
 export function classes(names: Record<string, boolean | undefined>) {
@@ -44,4 +45,12 @@ export function questionTemplate(about: string, words: string) {
     data-words=${words}
     aria-description=${words}
   ></button>`;
+}
+
+/** Return the template of an icon in the colour of the text around it. */
+export function iconTemplate(name: IconName) {
+  const look = FILLED_ICONS.has(name) ? "sbd-icon-filled" : "";
+  return html`<svg viewBox="0 0 24 24" class="sbd-icon ${look}" aria-hidden="true"
+    ><path d=${ICONS[name]}></path
+  ></svg>`;
 }

@@ -253,10 +253,7 @@ const DEFAULTS: Form = {
 const GIVEN = { temperature: 0, top_k_recorded: TOP_RECORDED, is_raw_prompt: false };
 
 /** Check a form and return its prompt and settings. Raises ArgumentError naming field, rule and value. */
-function readRequest(
-  checkpoint: Checkpoint,
-  form: Form,
-): { prompt: string; promptIds: number[]; settings: Settings } {
+function readRequest(checkpoint: Checkpoint, form: Form) {
   const fields = { ...DEFAULTS, ...form, ...GIVEN } as Form;
   const { prompt } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
@@ -485,6 +482,15 @@ const NOT_CHECKED: Verdict = {
   words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
 };
 
+/** How a run begins. names: of the lanes, empty if these are their strategies. */
+type Beginning = {
+  prompt: string;
+  promptIds: number[];
+  lanes: Settings[];
+  names: string[];
+  requestId: string;
+};
+
 /** Writes the lines of one run; see sbd_core/run_lines.py. */
 export class RunLines {
   /** Ids of the tokens whose texts have been written. */
@@ -496,24 +502,8 @@ export class RunLines {
     readonly checkpoint: Checkpoint,
   ) {}
 
-  /**
-   * Return the line that opens the run.
-   * @param run
-   * names: of the lanes, empty if these are their strategies
-   */
-  start({
-    prompt,
-    promptIds,
-    lanes,
-    names,
-    requestId,
-  }: {
-    prompt: string;
-    promptIds: number[];
-    lanes: Settings[];
-    names: string[];
-    requestId: string;
-  }) {
+  /** Return the line that opens the run. */
+  start({ prompt, promptIds, lanes, names, requestId }: Beginning) {
     const { name, endIds, model } = this.checkpoint;
     const { shape } = model;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));
@@ -547,10 +537,7 @@ export class RunLines {
     return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }
 
-  /**
-   * Return the line that says that a lane is complete.
-   * @param text the whole answer
-   */
+  /** Return the line that says that a lane is complete. @param text the whole answer */
   end(lane: string, finish: string, text: string) {
     return this.line("end", { lane, finish, text, verdict: NOT_CHECKED });
   }

@@ -2,6 +2,7 @@
 // hatched, the one revealed entropy that does not count, then those of positions not revealed. While gamma is dragged,
 // the positions that it would reveal light up, without a forward pass.
 
+import { html, render } from "lit-html";
 import { entropyColour, inkOn } from "../core/colours.ts";
 import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.ts";
 import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
@@ -15,22 +16,14 @@ import {
 } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
-import { paperLink, question, setTerm, withTerms } from "../dom/terms.ts";
+import { classes, questionTemplate } from "../dom/templates.ts";
+import { paperTemplate, termTemplates } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
 export type BudgetActions = Pick<Actions, "hover" | "previewGamma" | "gamma" | "canRedo" | "redo">;
 
 const THIN = 0.05; // share of the bar below which a segment is too narrow for its token
-
-/** Make the ticks under the bar. */
-function makeTicks() {
-  return AXIS_TICKS.map((nats) => {
-    const tick = make("span", "sbd-budget-tick", String(nats));
-    tick.style.left = percent(axisPlace(nats));
-    return tick;
-  });
-}
 
 /** @param place on the axis, 0 to 1 */
 function percent(place: number) {
@@ -42,42 +35,33 @@ export class Budget {
   layout: BudgetLayout | null = null;
   /** by rank; at: the position that the segment shows now */
   segmentNodes: { node: HTMLElement; at: number }[] = [];
-  note: HTMLSpanElement;
-  solverQuestion: HTMLElement;
+  note = make("span", "sbd-budget-note");
   redoButton: HTMLButtonElement;
-  bar: HTMLDivElement;
-  handle: HTMLDivElement;
-  track: HTMLDivElement;
-  exemptLabel: HTMLSpanElement;
-  axis: HTMLDivElement;
-  title: HTMLHeadingElement;
-  /** the bound that the title describes now */
-  titledBound: Bound | null = null;
+  bar = make("div", "sbd-budget-bar");
+  handle = make(
+    "div",
+    "sbd-gamma",
+    { role: "slider", tabindex: "0", "aria-valuemin": "0" },
+    make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),
+  );
+  track = make("div", "sbd-budget-track", this.bar, this.handle);
+  exemptLabel = make("span", "sbd-budget-free");
+  axis = make("div", "sbd-budget-axis", { "aria-hidden": "true" });
+  title = make("h3");
+  solverQuestion = make("span");
   head: HTMLDivElement;
   root: HTMLElement;
 
   constructor(readonly actions: BudgetActions) {
-    this.note = make("span", "sbd-budget-note");
-    this.solverQuestion = question("solver", "");
     const redo = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
     this.redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
-    this.bar = make("div", "sbd-budget-bar");
-    const grip = make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ");
-    const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
-    this.handle = make("div", "sbd-gamma", slider, grip);
-    this.track = make("div", "sbd-budget-track", this.bar, this.handle);
-    this.exemptLabel = make("span", "sbd-budget-free");
-    const hidden = { "aria-hidden": "true" };
-    this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.exemptLabel);
-    this.title = make("h3");
-    this.head = make(
-      "div",
-      "sbd-budget-head",
-      this.title,
-      this.solverQuestion,
-      this.redoButton,
-      this.note,
+    const ticks = AXIS_TICKS.map(
+      (nats) =>
+        html`<span class="sbd-budget-tick" style="left: ${percent(axisPlace(nats))}">${nats}</span>`,
     );
+    render(html`${ticks}${this.exemptLabel}`, this.axis);
+    const { title, solverQuestion, redoButton, note } = this;
+    this.head = make("div", "sbd-budget-head", title, solverQuestion, redoButton, note);
     this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
     this.listen();
   }
@@ -125,26 +109,27 @@ export class Budget {
   }
 
   /** Show the title that fits the solver. */
-  showTitle(bound: Bound) {
-    if (bound === this.titledBound) return;
-    this.titledBound = bound;
-    const equation = bound.equation ? [", ", paperLink(bound.equation)] : [];
-    this.title.replaceChildren(...withTerms(bound.title), ...equation);
+  showTitle(bound: Bound, solver: string) {
+    const { title, equation, gamma } = bound;
+    const paper = equation ? html`, ${paperTemplate(equation)}` : "";
+    render(html`${termTemplates(title)}${paper}`, this.title);
+    const rule = `${SOLVER_TITLES[solver] ?? solver}: ${SOLVER_LINES[solver] ?? ""}`;
+    render(questionTemplate("solver", rule), this.solverQuestion);
     setAttribute(this.root, "aria-label", this.title.textContent ?? "");
-    setAttribute(this.handle, "aria-label", `Gamma, ${bound.gamma}`);
+    setAttribute(this.handle, "aria-label", `Gamma, ${gamma}`);
   }
 
   showSegment(view: View, { item, left, width, isRevealed, isExempt }: Segment, rank: number) {
     const segment = this.segmentAt(rank);
     const { node } = segment;
-    const isThin = width < THIN;
-    const classes = ["sbd-segment"];
-    if (isRevealed) classes.push("is-in");
-    if (isExempt) classes.push("is-free");
-    if (isThin) classes.push("is-thin");
-    if (view.focus === item.position && view.showsFocus) classes.push("is-focused");
+    const look = classes({
+      "is-in": isRevealed,
+      "is-free": isExempt,
+      "is-thin": width < THIN,
+      "is-focused": view.focus === item.position && view.showsFocus,
+    });
     segment.at = item.position;
-    node.className = classes.join(" ");
+    setAttribute(node, "class", `sbd-segment ${look}`);
     setStyle(node, "left", percent(left));
     setStyle(node, "width", percent(width));
     setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
@@ -167,7 +152,7 @@ export class Budget {
     const layout = layOut(view.run, view.pass, revealed, view.gammaPreview ?? solver.gamma);
     const segments = layout.segments.slice(0, MAX_TILES);
     this.layout = layout;
-    this.showTitle(boundOf(solver));
+    this.showTitle(boundOf(solver), solver.name);
     segments.forEach((segment, rank) => {
       this.showSegment(view, segment, rank);
     });
@@ -177,8 +162,6 @@ export class Budget {
     }
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
     this.showExempt(layout, exemptWords(solver, layout));
-    const rule = SOLVER_TITLES[solver.name] ?? solver.name;
-    setTerm(this.solverQuestion, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
     this.root.classList.toggle("has-gamma", this.canDragGamma);
     this.root.classList.toggle("is-cut", layout.isCut);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);

@@ -6,7 +6,7 @@ import { formatChange, formatNats, formatPercent } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, type Run, type Top } from "../core/run.ts";
 import { make, makeClose } from "../dom/elements.ts";
 import { classes, tokenTemplate } from "../dom/templates.ts";
-import { makeLegend, term } from "../dom/terms.ts";
+import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import { openPositions, predictedTiles, type View } from "./playhead.ts";
 import { tileState } from "./tiles.ts";
@@ -221,13 +221,6 @@ export class Inspector {
   give: (kind: Kind) => void = () => {};
   release: HTMLButtonElement;
   root = make("aside", "sbd-drawer sbd-inspector", { "aria-label": "Inspector" });
-  terms = {
-    entropy: term("entropy", "Entropy"),
-    pass: term("pass", "forward passes"),
-    hindsight: term("hindsight", "Hindsight"),
-  };
-  legend = makeLegend();
-
   constructor(readonly actions: Actions) {
     this.release = makeClose("Release this position", actions.release, "sbd-release");
   }
@@ -242,7 +235,6 @@ export class Inspector {
     const chosen = item ? item.token : masked?.top[0]?.token;
     const top = masked?.top ?? [];
     const [text, verdict] = focus === null ? ["–", "open"] : hindsightText(view, focus);
-    const { entropy, pass: passes, hindsight } = this.terms;
     const hasNoTop = !top.length && !this.actions.canRedo && !view.isPlaying;
     const look = classes({ "is-guess": !item, "has-no-pins": run.strategy !== "sbd" });
     this.root.className = `sbd-drawer sbd-inspector ${look}`;
@@ -262,17 +254,17 @@ export class Inspector {
           ${this.alternatives(view, top)}
         </section>
         <section ?hidden=${run.main.entropyHistory(focus ?? -1).length === 0}>
-          <h3>${entropy} over ${passes}</h3>
+          <h3>${glossaryTemplate("entropy", "Entropy")} over ${glossaryTemplate("pass", "forward passes")}</h3>
           ${sparkTemplate(view)}
         </section>
         <section>
-          <h3>${hindsight}</h3>
+          <h3>${glossaryTemplate("hindsight", "Hindsight")}</h3>
           <p class="sbd-hindsight is-${verdict}">${text}</p>
         </section>
       </div>
       <section>
         <h3>Colour, and the length of a guess’s bar</h3>
-        ${this.legend}
+        ${LEGEND}
       </section>`;
     render(content, this.root);
   }

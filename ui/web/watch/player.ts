@@ -43,7 +43,7 @@ import {
   type View,
   viewOf,
 } from "./playhead.ts";
-import { Details, makeHeadline, makeNumbers } from "./results.ts";
+import { Details, Headline, NumbersView } from "./results.ts";
 import { Staircase } from "./staircase.ts";
 import { SudokuView } from "./sudoku.ts";
 import { LaneView } from "./text.ts";
@@ -141,9 +141,11 @@ export class Player {
     this.root.dispatchEvent(new CustomEvent("sbd-change"));
   }
 
-  /** Show a message until the next run begins. */
+  /** Show a message until the next run begins. @param words "" hides the last message */
   showMessage(words: string) {
-    this.parts.showMessage(words);
+    const { message } = this.parts;
+    message.hidden = words === "";
+    if (words) setText(message, words);
   }
 
   /** Show whether the visitor waits for a decode that has not begun. */
@@ -162,7 +164,7 @@ export class Player {
     const isWithoutMotion = isRecorded && prefersReducedMotion();
     this.runTree.add(run);
     foldForm(true);
-    this.parts.showMessage(null);
+    this.showMessage("");
     // A live run opens after the pass that only reads the prompt, if a later one is already there.
     const skipsPrefill = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     this.open(
@@ -217,7 +219,7 @@ export class Player {
   }
 
   takeTiming(timing: Timing) {
-    this.parts.numbers.takeTiming(timing);
+    this.parts.numbers.timings.set(timing.run, timing);
     this.draw();
   }
 
@@ -304,21 +306,12 @@ function makeEdit() {
 }
 
 class Parts {
-  headline: {
-    root: HTMLDivElement;
-    note: HTMLParagraphElement;
-    update: (view: View, timing: Timing | null) => void;
-  };
-  numbers: {
-    root: HTMLDivElement;
-    update: (view: View) => void;
-    takeTiming: (timing: Timing) => void;
-    timingOf: (run: View["run"]) => Timing | null;
-  };
+  headline = new Headline();
+  numbers: NumbersView;
   details: Details;
-  prompt: HTMLParagraphElement;
-  message: HTMLParagraphElement;
-  aboutRun: HTMLParagraphElement;
+  prompt = make("p", "sbd-prompt");
+  message = make("p", "sbd-news", { role: "status", hidden: "" });
+  aboutRun = make("p", "sbd-about");
   tree: Tree;
   main: LaneView;
   ntp: LaneView;
@@ -326,11 +319,11 @@ class Parts {
   sudoku: SudokuView;
   block: BlockView;
   staircase: Staircase;
-  transport: { root: HTMLDivElement; update: (view: View) => void };
+  transport: ReturnType<typeof makeTransport>;
   hood: Hood;
   inspector: Inspector;
   help: Help;
-  live: HTMLDivElement;
+  live = make("div", "sbd-live", { "aria-live": "polite" });
   lanes: HTMLDivElement;
   stage: HTMLDivElement;
 
@@ -340,13 +333,8 @@ class Parts {
     formDifference: FormDifference,
     redraw: () => void,
   ) {
-    this.headline = makeHeadline();
-    this.numbers = makeNumbers(actions);
+    this.numbers = new NumbersView(actions);
     this.details = new Details(actions, this.numbers.root);
-    this.prompt = make("p", "sbd-prompt");
-    this.message = make("p", "sbd-news", { role: "status" });
-    this.message.hidden = true;
-    this.aboutRun = make("p", "sbd-about");
     this.tree = new Tree(runTree, actions);
     this.playOnButton = makeButton(
       "play",
@@ -365,7 +353,6 @@ class Parts {
     this.hood = new Hood(redraw);
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
-    this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
     const asides = make(
       "div",
@@ -430,15 +417,6 @@ class Parts {
     this.staircase.update(view);
     this.hood.update(view);
     this.stage.classList.toggle("has-hood", this.hood.isOpen && !view.isLecture);
-  }
-
-  /**
-   * Show a message until the next run begins.
-   * @param words null hides the last message
-   */
-  showMessage(words: string | null) {
-    this.message.hidden = words === null;
-    if (words !== null) setText(this.message, words);
   }
 }
 

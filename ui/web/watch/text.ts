@@ -10,10 +10,10 @@ import type { FixedItem, Lane, Run } from "../core/run.ts";
 import { decodingTitle } from "../core/words.ts";
 import { elementOf, make, setAttribute, setStyle } from "../dom/elements.ts";
 import { classes, pieceTemplates } from "../dom/templates.ts";
-import { makeRampWithEnds } from "../dom/terms.ts";
+import { RAMP_WITH_ENDS } from "../dom/terms.ts";
 import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
-import { Chip } from "./verdict.ts";
+import { chipTemplate } from "./verdict.ts";
 
 const CHUNK_LENGTH = 48; // tokens, at least
 const MAX_TEXT_TOKENS = 300; // the newest ones, which can be pointed at
@@ -200,8 +200,6 @@ function laneTitle(run: Run, lane: Lane) {
 
 /** A lane: its head, and its text below. */
 export class LaneView {
-  chip = new Chip();
-  ramp = makeRampWithEnds();
   text: LaneText;
   root = make("section", "sbd-lane");
 
@@ -226,8 +224,6 @@ export class LaneView {
     const isEmpty = isMain ? isOver && !lane.numCommitted : !lane.steps.length;
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     const isCut = lane.finish === "length" && view.pass >= lane.lastPass;
-    this.ramp.hidden = !isMain || run.strategy === "ntp";
-    this.chip.update(view, lane);
     this.text.update(view, lane);
     setAttribute(this.root, "data-lane", lane.name);
     const head = html`<span class="sbd-lane-meter" aria-hidden="true"
@@ -235,11 +231,11 @@ export class LaneView {
       ></span>
       <div class="sbd-lane-head">
         <h2 class="sbd-lane-name">${laneTitle(run, lane)}</h2>
-        ${this.chip.root}
+        ${chipTemplate(view, lane)}
         <span class="sbd-lane-cut" ?hidden=${!isCut}
           >cut at ${run.config.max_new_tokens} tokens</span
         >
-        ${this.ramp}
+        ${isMain && run.strategy !== "ntp" ? RAMP_WITH_ENDS : nothing}
         <span class="sbd-lane-place">${isEmpty ? none : `${tokens}${whole} tokens`}</span>
       </div>
       ${this.text.root}${this.below}`;

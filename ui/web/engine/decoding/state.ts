@@ -49,11 +49,8 @@ class SeenTokens {
 
 export class DecodingState {
   maskId: number;
-  endIds: Set<number>;
-  calibration: Checkpoint["calibration"];
   shuffle: (count: number) => number[];
   answer: number[] = [];
-  samplerHead: Checkpoint["samplerHead"];
   forbiddenIds: number[];
   /** The tokens that the repetition penalty counts; null without a penalty. */
   seen: SeenTokens | null;
@@ -64,18 +61,15 @@ export class DecodingState {
   context: [cached: number, causal: number] = [0, 0];
 
   constructor(
-    checkpoint: Checkpoint,
+    readonly checkpoint: Checkpoint,
     readonly cache: Cache,
     readonly promptIds: number[],
     readonly settings: Settings,
   ) {
-    const { maskId, endIds, samplerHead, calibration } = checkpoint;
+    const { maskId } = checkpoint;
     this.maskId = maskId ?? -1; // strategies that need one are refused without
-    this.endIds = endIds;
-    this.calibration = calibration;
     const generator = new Generator(settings.seed);
-    this.shuffle = generator.permutation.bind(generator);
-    this.samplerHead = samplerHead;
+    this.shuffle = (count) => generator.permutation(count);
     this.forbiddenIds = maskId === null ? [] : [maskId];
     const penalty = settings.repetition_penalty;
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
@@ -89,7 +83,7 @@ export class DecodingState {
   /** Whether the answer ends with an end-of-sequence token or has its full length. */
   get isFinished() {
     const last = this.answer.at(-1);
-    return (last !== undefined && this.endIds.has(last)) || this.numLeft <= 0;
+    return (last !== undefined && this.checkpoint.endIds.has(last)) || this.numLeft <= 0;
   }
 
   /** Begin a forward pass and return its request. */
@@ -139,10 +133,11 @@ export class DecodingState {
    * @param numTop likeliest tokens to list per row
    */
   draft(logits: Logits, start: number, stop: number, exact: number[], numTop: number) {
-    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, numTop, () => []);
+    const { samplerHead } = this.checkpoint;
+    if (!this.seen && !samplerHead) return this.rows(logits, start, stop, numTop, () => []);
     const before = [...exact];
     const second = start + 1;
-    const follow = this.samplerHead?.begin(logits, second, stop);
+    const follow = samplerHead?.begin(logits, second, stop);
     const rows = this.rows(logits, start, second, numTop, () => exact.slice(0, -1));
     for (let row = second; row < stop; row += 1) {
       follow?.(row - second, before[before.length - 1]);
