@@ -12,10 +12,11 @@ import {
 } from "./core/figures.ts";
 import { failureWords } from "./core/numbers.ts";
 import { decodingWords } from "./core/words.ts";
-import { find, make, makeToggle } from "./dom/elements.ts";
+import { find, make } from "./dom/elements.ts";
 import { pageAddress } from "./dom/page.ts";
 import { makeTableButtons } from "./dom/save.ts";
 import { isDarkPage, onScheme } from "./dom/screen.ts";
+import { toggleButton } from "./dom/templates.ts";
 import { makeTermNote, termTemplates, unfoldTemplate } from "./dom/terms.ts";
 import { onViewChange, playerOf } from "./dom/views.ts";
 
@@ -182,21 +183,19 @@ class ChartSection {
   marks: Map<string, Mark> = new Map();
   cards: ChartCards | null = null;
   status = make("p", "sbd-charts-status", { role: "status" });
-  bar = makeToggle("Charts", () => this.toggleOpen());
   closedWords = CLOSED_WORDS;
 
   constructor(
     readonly root: HTMLElement,
     readonly setting: Setting,
   ) {
-    find(root, ".sbd-charts-bar").replaceChildren(this.bar, this.status);
+    this.drawBar();
     this.say(CLOSED_WORDS);
   }
 
-  /** @param isCompared whether the section is shown under Compare */
-  setClosedWords(isCompared: boolean) {
-    this.closedWords = isCompared ? SOLVERS_WORDS : CLOSED_WORDS;
-    if (!this.isOpen) this.say(this.closedWords);
+  drawBar() {
+    const toggle = toggleButton("Charts", this.isOpen, () => this.toggleOpen());
+    render(html`${toggle}${this.status}`, find(this.root, ".sbd-charts-bar"));
   }
 
   say(words: string, isError = false) {
@@ -206,7 +205,7 @@ class ChartSection {
 
   toggleOpen() {
     this.isOpen = !this.isOpen;
-    this.bar.setAttribute("aria-expanded", String(this.isOpen));
+    this.drawBar();
     if (this.isOpen) this.open();
     else this.say(this.closedWords);
     this.root.toggleAttribute("data-is-open", this.isOpen);
@@ -295,7 +294,10 @@ export function mountCharts(element: HTMLElement, value: string, signal: AbortSi
     for (const mark of marks) section.marks.set(`compared ${mark.name}`, mark);
     section.drawAgain();
   };
-  onViewChange((name) => section.setClosedWords(name === "compare"), signal);
+  onViewChange((name) => {
+    section.closedWords = name === "compare" ? SOLVERS_WORDS : CLOSED_WORDS;
+    if (!section.isOpen) section.say(section.closedWords);
+  }, signal);
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", onCompared, { signal });
   onScheme(() => section.cards?.drawAll().catch((failure) => section.fail(failure)), signal);

@@ -7,9 +7,10 @@ import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
 import { LANE_TITLES, PAPER_PAGE } from "./core/words.ts";
 import { Clock } from "./dom/clock.ts";
-import { find, make, makeButton, makeMeasureChoice, showPlaying } from "./dom/elements.ts";
+import { find, make } from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
+import { measureChoice, playButton } from "./dom/templates.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
 import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
@@ -71,8 +72,7 @@ class HomeLane {
 class HomeRace {
   reveals = new Reveals();
   lanes: HomeLane[];
-  play = makeButton("play", "Play (space)", () => this.clock.toggle());
-  choice: HTMLSelectElement;
+  play = make("span", "sbd-home-play");
   root: HTMLDivElement;
   clock: Clock;
 
@@ -88,7 +88,6 @@ class HomeRace {
     this.clock = new Clock({ duration, loops: true, isByTime }, () => this.draw(), signal);
     this.clock.lanes = lanes;
     this.lanes = lanes.map((lane) => new HomeLane(lane, lane === run.main));
-    this.choice = makeMeasureChoice(isByTime, (byTime) => this.clock.measureBy(byTime));
     this.root = make("div", "sbd-home-race", { "data-strategy": run.strategy });
     listenToKeys(this.root, { togglePlay: () => this.clock.toggle() }, signal);
     onScheme(() => this.draw(), signal);
@@ -100,9 +99,10 @@ class HomeRace {
   }
 
   draw() {
-    const { run, reveals, clock, lanes, choice } = this;
+    const { run, reveals, clock, lanes } = this;
     const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
-    showPlaying(this.play, clock.isPlaying);
+    const toggle = () => clock.toggle();
+    render(playButton(clock.isPlaying, toggle), this.play);
     for (const lane of lanes) {
       const view = (at: number) => viewOf({ ...initialState(), pass: at }, parts);
       lane.update(Math.max(clock.passOf(lane.lane), 0), view);
@@ -114,7 +114,7 @@ class HomeRace {
       <div class="sbd-home-lanes">${lanes.map(({ root }) => root)}</div>
       <div class="sbd-home-under">
         ${keyTemplate(run)}<span class="sbd-home-measured"
-          >${choice}<span class="sbd-home-slowness">${clock.slownessWords}</span></span
+          >${measureChoice(clock.isByTime, (isByTime) => clock.measureBy(isByTime))}<span class="sbd-home-slowness">${clock.slownessWords}</span></span
         >
         <p class="sbd-home-outcome ${clock.value >= clock.finish ? "is-due" : ""}" role="status"
           >${same}</p

@@ -22,10 +22,6 @@ export class Decoder {
   ready: Ready | null = null;
   engine: Engine;
 
-  /**
-   * @param hear hears the news of jobs
-   * @param onChange called when the state or the bytes read change
-   */
   constructor(
     addresses: EngineAddresses,
     readonly hear: (news: News) => void,

@@ -18,7 +18,7 @@ export function keepRun(player: Player, signal: AbortSignal) {
     clearTimeout(timer);
     timer = 0;
     const { run, state } = player;
-    if (!run || run.id === "opening" || run.numCharacters > MAX_CHARACTERS) return;
+    if (!run || run.id === "opening" || run.lines.join().length > MAX_CHARACTERS) return;
     const saved: Saved = {
       address: location.search,
       lines: run.lines.join("\n"),

@@ -217,13 +217,12 @@ function formDifferences({ model, prompt, config }: Pick<Run, "model" | "prompt"
   return [
     ...(otherModel ? [otherModel] : []),
     ...(form.prompt.trim() === prompt.trim() ? [] : [OTHER_PROMPT]),
-    ...form.fieldDifferences({ block_size, max_new_tokens }),
+    ...[...form.differing({ block_size, max_new_tokens }).values()].map(([, words]) => words),
   ];
 }
 
 /**
  * Say how the form differs from the run that is shown, and what Compare would do.
- * @param words the differences
  * @param refusal why Compare would refuse the form, "" if it would not
  * @param hasFailed whether Compare was pressed and the line of news says what went wrong
  */
@@ -240,11 +239,6 @@ export class DifferenceLine {
   isWaiting = false;
   root: HTMLParagraphElement;
 
-  /**
-   * @param getRun returns the run that is shown
-   * @param getLanes returns the lanes chosen in the form
-   * @param onDiffer called when the form begins to differ from the run shown
-   */
   constructor(
     readonly getRun: () => Run | null,
     readonly getLanes: () => string[],

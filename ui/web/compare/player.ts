@@ -7,17 +7,17 @@ import { clamp, formatRaceSeconds } from "../core/numbers.ts";
 import { History, type Run } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
 import { Clock } from "../dom/clock.ts";
-import {
-  find,
-  makeButton,
-  makeMeasureChoice,
-  makeSpeedChoice,
-  showPlaying,
-} from "../dom/elements.ts";
+import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { csvOf } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
-import { questionTemplate } from "../dom/templates.ts";
+import {
+  iconButton,
+  measureChoice,
+  playButton,
+  questionTemplate,
+  speedChoice,
+} from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
@@ -52,15 +52,7 @@ export class ComparePlayer {
   actions: ReturnType<ComparePlayer["makeActions"]>;
   help = new Help(false, COMPARE_HELP);
   share = new Sheet();
-  play: HTMLButtonElement;
-  buttons: HTMLElement[];
-  asides: HTMLElement[];
 
-  /**
-   * @param link returns the address that compares the chosen lanes
-   * @param time compares them several times more
-   * @param signal removes the listeners
-   */
   constructor(
     readonly root: HTMLElement,
     link: () => string,
@@ -80,22 +72,8 @@ export class ComparePlayer {
         () => this.save(kind),
       ]),
     ];
-    const { actions, clock } = this;
-    this.play = makeButton("play", "Play (space)", actions.togglePlay);
-    this.buttons = [
-      makeButton("first", "Start (Home)", actions.first),
-      this.play,
-      makeButton("last", "Finish (End)", actions.last),
-    ];
-    this.asides = [
-      makeMeasureChoice(false, (isByTime) => clock.measureBy(isByTime)),
-      makeSpeedChoice("Pace", (speed) => clock.set({ speed })),
-      makeButton("share", "Take it home (S)", actions.share),
-      makeButton("lecture", "Lecture mode (L)", actions.lecture),
-      makeButton("help", "Help (?)", actions.help),
-    ];
     onResize(root, () => this.paint(), signal);
-    listenToKeys(root, actions, signal);
+    listenToKeys(root, this.actions, signal);
     makeTermNote(root, signal);
   }
 
@@ -248,7 +226,6 @@ export class ComparePlayer {
 
   paint() {
     const { run } = this.history;
-    showPlaying(this.play, this.clock.isPlaying);
     const view = html`${this.form}${run ? [this.board(run), this.results(run)] : nothing}
       <div class="sbd-live" aria-live="polite">${this.said}</div>
       ${this.help.root}${this.share.root}`;
@@ -281,10 +258,15 @@ export class ComparePlayer {
   }
 
   transport() {
-    const { value, finish, isByTime, slownessWords } = this.clock;
+    const { actions, clock } = this;
+    const { value, finish, isByTime, slownessWords } = clock;
     const done = finish ? value / finish : 0;
     return html`<div class="sbd-compare-transport" role="group" aria-label="Playback">
-      <div class="sbd-buttons">${this.buttons}</div>
+      <div class="sbd-buttons">
+        ${iconButton("first", "Start (Home)", actions.first)}
+        ${playButton(clock.isPlaying, actions.togglePlay)}
+        ${iconButton("last", "Finish (End)", actions.last)}
+      </div>
       <div class="sbd-scrubber">
         <input
           class="sbd-range"
@@ -297,14 +279,18 @@ export class ComparePlayer {
           style="--done: ${done * 100}%"
           .value=${live(String(isByTime ? value : Math.round(value)))}
           @input=${(event: InputEvent) =>
-            this.actions.seek(Number((event.target as HTMLInputElement).value))}
+            actions.seek(Number((event.target as HTMLInputElement).value))}
           @keydown=${(event: KeyboardEvent) => this.stepOnTrack(event)}
         />
       </div>
       <span class="sbd-compare-clock"
         >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span
       >
-      ${this.asides}
+      ${measureChoice(isByTime, (byTime) => clock.measureBy(byTime))}
+      ${speedChoice("Pace", (speed) => clock.set({ speed }))}
+      ${iconButton("share", "Take it home (S)", actions.share)}
+      ${iconButton("lecture", "Lecture mode (L)", actions.lecture)}
+      ${iconButton("help", "Help (?)", actions.help)}
       <p class="sbd-compare-note sbd-compare-told" role="status">${this.message}</p>
     </div>`;
   }

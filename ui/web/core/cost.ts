@@ -40,10 +40,7 @@ interface Cost {
   outputBytes: number; // bytes of the output layer's weights
   cacheBytes: number; // bytes of the cached keys and values
 }
-/**
- * Compute the cost of a forward pass.
- * @param numPrompt tokens of the prompt
- */
+/** Compute the cost of a forward pass. */
 export function costOf(
   shape: Shape,
   step: Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">,

@@ -40,10 +40,7 @@ export type Mask = {
   visible: VisibleRow[];
 };
 
-/**
- * Return the blocks that a forward pass read; next-token prediction reads none.
- * @param numPrompt tokens of the prompt
- */
+/** Return the blocks that a forward pass read; next-token prediction reads none. */
 export function blocksOf(
   step: Pick<Step, "block" | "cached" | "causal" | "predrafts">,
   strategy: string,

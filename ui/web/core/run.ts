@@ -152,7 +152,7 @@ export function readStep(event: EventData): Step {
     kind,
     cached: context[0],
     causal: context[1],
-    block: readBlock(block),
+    block: { start: Math.min(block[0], MAX_POSITIONS), size: Math.min(block[1], MAX_POSITIONS) },
     masked: new Map(masked.map((row) => [row[0], readMasked(row)])),
     reveals: reveals
       .map(([position, token, rank, probability]) => ({ position, token, rank, probability }))
@@ -184,10 +184,6 @@ function readMasked([position, entropy, ids, probabilities]: MaskedData): Masked
   return { position, entropy, top: top.filter(isShown) };
 }
 
-function readBlock([start, size]: [start: number, size: number]): Block {
-  return { start: Math.min(start, MAX_POSITIONS), size: Math.min(size, MAX_POSITIONS) };
-}
-
 /** A position of the answer whose token is known. */
 export interface FixedItem {
   position: number;
@@ -215,10 +211,6 @@ export class Lane {
   /** the last result of tokensByPass, and the state it belongs to */
   counted = { state: "", counts: [] as number[] };
 
-  /**
-   * @param pins pinned tokens by position
-   * @param isEnd whether a token ends the answer
-   */
   constructor(
     readonly name: string,
     readonly pins: Map<number, number>,
@@ -422,10 +414,7 @@ export function draftedAt(lane: Lane, pass: number, position: number) {
 /** numHidden: tokens of the predraft that have no tile. */
 export type UsedPredraft = Predraft & { numHidden: number };
 
-/**
- * Return the used predraft, limited to the tokens that have a tile; undefined if none was used.
- * @param window the positions that the tiles show
- */
+/** Return the used predraft, limited to the tokens that have a tile; undefined if none was used. */
 export function usedPredraft(predrafts: Predraft[], window: Block): UsedPredraft | undefined {
   const used = predrafts.find(({ isUsed, tokens }) => isUsed && tokens.length);
   if (!used) return undefined;
@@ -436,10 +425,7 @@ export function usedPredraft(predrafts: Predraft[], window: Block): UsedPredraft
   return { ...used, tokens, numHidden: used.tokens.length - tokens.length };
 }
 
-/**
- * Describe in a sentence what became of the alternatives to drafted tokens.
- * @param isAccepted whether no drafted token was rejected
- */
+/** Describe in a sentence what became of the alternatives to drafted tokens. */
 export function alternativeWords(predrafts: Predraft[], isAccepted: boolean) {
   const right = rightAlternative(predrafts);
   const isReady = !right && predrafts.some(({ isUsed }) => isUsed);
@@ -496,7 +482,6 @@ export class Run {
   timing: Timing | null = null;
   /** all wire lines read so far, from which the run can be saved */
   lines: string[] = [];
-  numCharacters = 0;
 
   constructor(line: RunLine) {
     this.id = line.run;
@@ -529,12 +514,6 @@ export class Run {
       );
     this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
-  }
-
-  /** Keep a wire line that has been read. */
-  remember(row: string) {
-    this.lines.push(row);
-    this.numCharacters += row.length;
   }
 
   /** @param texts by token id */
@@ -713,7 +692,7 @@ export class History {
         applyLine(this.latest, line);
         news ??= "more";
       }
-      this.latest?.remember(row);
+      this.latest?.lines.push(row);
       this.lastSequence = line.seq;
     }
     return news;

@@ -74,10 +74,7 @@ export function keyList(words: KeyWords[], canRedo: boolean) {
   return html`<div class="sbd-keys">${rows.map(row)}</div>`;
 }
 
-/**
- * Whether the focused element needs a key for itself.
- * @param target the focused element
- */
+/** Whether the focused element needs a key for itself. */
 function isTaken(root: HTMLElement, target: Element, key: string) {
   const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
   if (isScrubber) return !/^( |[pblsu?[\]]|Escape)$/.test(key);
@@ -96,7 +93,6 @@ function isInView(root: HTMLElement) {
 /**
  * Call a key's action if the focus is inside `root` or `root` is in view, unless the focused element needs the key
  * for itself. Of keys held down, only the arrow keys repeat.
- * @param signal removes the listeners
  */
 export function listenToKeys(root: HTMLElement, actions: KeyActions, signal: AbortSignal) {
   // Space presses a button that was reached with Tab, but not one that has the focus from a click.

@@ -18,10 +18,7 @@ export function scrollOnPhone(node: HTMLElement) {
   if (innerWidth < PHONE_WIDTH) node.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
 }
 
-/**
- * Hide the form, whose prompt the player then shows, or show it again; the style sheet does so only on a phone.
- * @param isFolded whether to hide the form
- */
+/** Hide the form, whose prompt the player then shows, or show it again; the style sheet does so only on a phone. */
 export function foldForm(isFolded: boolean) {
   document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
 }
@@ -57,11 +54,7 @@ export function isLecturing(root: HTMLElement) {
   return root.classList.contains("is-lecture");
 }
 
-/**
- * Return functions that toggle and leave lecture mode of `root`.
- * @param onChange called when lecture mode begins or ends
- * @param signal removes the listeners
- */
+/** Return functions that toggle and leave lecture mode of `root`. */
 export function makeLecture(root: HTMLElement, onChange: () => void, signal: AbortSignal) {
   function show(isOn: boolean) {
     if (isLecturing(root) === isOn) return;

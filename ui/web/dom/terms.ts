@@ -12,10 +12,7 @@ let numNotes = 0;
 const NOTE_WIDTH = 300;
 const EDGE = 12;
 
-/**
- * Create the note that shows the explanation of any word inside `root`.
- * @param signal removes the listeners
- */
+/** Create the note that shows the explanation of any word inside `root`. */
 export function makeTermNote(root: HTMLElement, signal: AbortSignal) {
   const note = make("div", "sbd-term-note", { role: "tooltip", id: `sbd-note-${numNotes}` });
   numNotes += 1;
@@ -124,7 +121,6 @@ export const LEGEND = html`<div class="sbd-legend">
 
 /**
  * Return the template of a "?" button that shows and hides an element of the page.
- * @param about what the element explains
  * @param id of the element, which begins hidden
  */
 export function unfoldTemplate(about: string, id: string, label = `Explain ${about}`) {

@@ -42,11 +42,7 @@ export class Files {
   store: Cache | null = null;
   storeName = "";
 
-  /**
-   * @param base address of the model's folder, ending in a slash
-   * @param storePrefix name of the model's stores, before the export's digest
-   * @param progress called with the number of bytes read since the last call
-   */
+  /** @param storePrefix name of the model's stores, before the export's digest */
   constructor(
     readonly base: string,
     readonly storePrefix: string,

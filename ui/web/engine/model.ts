@@ -166,10 +166,7 @@ export class Model {
   /** The number of rows with logits is a multiple of this. */
   logitRowStep: number;
 
-  /**
-   * @param session handle of the graph's session
-   * @param samplerSize numbers per row that the graph computes for a sampler head; 0 without one
-   */
+  /** @param samplerSize numbers per row that the graph computes for a sampler head; 0 without one */
   constructor(
     readonly runtime: Runtime,
     readonly session: number,
@@ -222,7 +219,6 @@ export class Model {
 
   /**
    * Run the graph once.
-   * @param blockIds tokens of all blocks
    * @param numLogits number of the last rows that need logits
    */
   async pass(

@@ -111,7 +111,6 @@ export class Runtime {
   /**
    * Start the runtime. Raises EngineError if memory is short.
    * @param makeModule the export of onnxruntime-web's .mjs
-   * @param device only with the build for GPUs
    */
   static async start(
     makeModule: (settings: object) => Promise<Module>,
@@ -176,10 +175,7 @@ export class Runtime {
     return new BigInt64Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /**
-   * Make a tensor of the values at an address.
-   * @param where ON_CPU or ON_GPU
-   */
+  /** Make a tensor of the values at an address. */
   tensor(type: Type, sizes: number[], address: number, where: number = ON_CPU) {
     const rank = sizes.length;
     const sizesAddress = this.allocate(POINTER_BYTES * Math.max(1, rank));

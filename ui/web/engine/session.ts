@@ -42,10 +42,6 @@ export class Session {
   turn = 0;
   receivedAt = 0;
 
-  /**
-   * @param say sends news to the page
-   * @param receiveMessages waits until the page's messages have been received
-   */
   constructor(
     readonly checkpoint: Checkpoint,
     readonly say: (news: News) => void,
@@ -72,11 +68,7 @@ export class Session {
     await this.runTurn("decode", () => this.makeLanes(form), requestId);
   }
 
-  /**
-   * Decode a prompt in several ways, each in a lane, and send the page their news.
-   * @param names of the lanes; see core/words.ts
-   * @param form the fields that the lanes share
-   */
+  /** Decode a prompt in several ways, each in a lane, and send the page their news. */
   async compare(names: string[], form: Form) {
     const makeAll = async () => {
       const lanes = [];
@@ -89,10 +81,7 @@ export class Session {
     await this.runTurn("compare", makeAll, "");
   }
 
-  /**
-   * Run lanes in a new turn, which ends the one before, and send how it ended.
-   * @param requestId id of the page's request, "" for none
-   */
+  /** Run lanes in a new turn, which ends the one before, and send how it ended. */
   async runTurn(about: "decode" | "compare", makeLanes: () => Promise<Lane[]>, requestId: string) {
     this.stop();
     const { turn } = this;
@@ -173,7 +162,6 @@ export class Session {
 
   /**
    * Measure decoding on this device and send the results as JSON: milliseconds by number of rows, tokens per second.
-   * @param engine name of the engine that decodes
    */
   async bench(engine: string) {
     const { checkpoint } = this;
@@ -311,11 +299,7 @@ function checkFits({ model, name, maskId }: Checkpoint, promptIds: number[], set
   }
 }
 
-/**
- * Return the form of each lane with the lane's name, without duplicates. Raises ArgumentError.
- * @param lanes names of the lanes
- * @param form the fields that the lanes share
- */
+/** Return the form of each lane with the lane's name, without duplicates. Raises ArgumentError. */
 export function laneForms(lanes: string[], form: Form): [lane: string, form: Form][] {
   if (!lanes.length || lanes.length > constants.maxLanes) {
     const rule = `must be 1 to ${constants.maxLanes}; choose one`;

@@ -110,12 +110,6 @@ class Form {
     return String(this.values.template).trim();
   }
 
-  /** The settings that the form starts from, with those made by hand. */
-  get ownSettings(): Values {
-    const { prompt, ...best } = this.model?.form ?? {};
-    return { ...firstValues(), ...best, ...this.byHand } as Values;
-  }
-
   /** The kind of decoding that is chosen: a strategy, or "causal-first" where the model offers that. */
   get kind() {
     const { strategy, solver } = this.values;
@@ -159,7 +153,8 @@ class Form {
     const isOther = this.recordedPrompt !== null && prompt.trim() !== this.recordedPrompt.trim();
     const isLeft = isOther && prompt.trim() !== "" && !this.template;
     if (isLeft) this.recordedPrompt = null;
-    this.set({ ...(isLeft && this.ownSettings), prompt });
+    const own = { ...firstValues(), ...this.model?.form, ...this.byHand };
+    this.set({ ...(isLeft && own), prompt });
   }
 
   /** Take over the settings of a recorded run. */
@@ -195,11 +190,6 @@ class Form {
       words.set(name, field.words.replace("{}", String(value)));
     }
     return words;
-  }
-
-  /** Say how the form differs from some settings. */
-  fieldDifferences(settings: Record<string, unknown>) {
-    return [...this.differing(settings).values()].map(([, words]) => words);
   }
 
   /** The fields whose value differs from that in `settings`: the form's value, and both values, in words. */

@@ -69,6 +69,8 @@ export function mountSamples(element: HTMLElement, signal: AbortSignal) {
   document.addEventListener("sbd-run", () => show(false), { signal });
 }
 
+const BOUNDS: Record<string, { gamma: string }> = constants.bounds;
+
 /** Return a labelled field of a setting. */
 function field(name: string) {
   const { titles, step, low, high, help } = FIELDS[name] as (typeof FIELDS)[string];
@@ -77,8 +79,11 @@ function field(name: string) {
   const title = FIELD_LABELS[name] ?? name;
   const isUnused = !isInUse(values, name) || (name === "strategy" && !model?.canDraft);
   let words = help;
-  if (name === "block_size" && model) words = blockWords(model);
-  if (name === "gamma") words = gammaWords(String(values.solver));
+  if (name === "block_size" && model) {
+    const trained = model.isTrained ? "trained on" : "not trained yet, on";
+    words = `${help}; ${trained} ${model.blockRange.join(" to ")}`;
+  }
+  if (name === "gamma") words = BOUNDS[String(values.solver)]?.gamma ?? ""; // what γ is to the solver
   function take({ target }: Event) {
     const { value } = target as HTMLInputElement;
     if (titles) form.setByHand({ [name]: value });
@@ -156,14 +161,9 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
     if (stop) stop.disabled = !isBusy;
   }, signal);
   root.addEventListener("keydown", (event) => {
-    if (
-      event.key !== "Enter" ||
-      event.shiftKey ||
-      event.isComposing ||
-      event.target !== promptBox()
-    )
-      return;
-    if (currentView() === "compare") return; // it listens itself
+    const isSent = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+    // Compare listens itself.
+    if (!isSent || event.target !== promptBox() || currentView() === "compare") return;
     event.preventDefault();
     decode();
   });
@@ -174,17 +174,6 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
     if (isOfPrompt && linked !== null && linked !== form.prompt) replaceAddress(bareAddress());
   });
   onForm(update, signal);
-}
-
-/** Return what γ is to a solver. */
-function gammaWords(solver: string) {
-  const bounds: Record<string, { gamma: string }> = constants.bounds;
-  return bounds[solver]?.gamma ?? "";
-}
-
-function blockWords({ blockRange: [low, high], isTrained }: Model) {
-  const trained = isTrained ? "trained on" : "not trained yet, on";
-  return `${FIELDS.block_size?.help}; ${trained} ${low} to ${high}`;
 }
 
 /** Change the form to a model's settings, and say so. */

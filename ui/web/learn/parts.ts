@@ -23,7 +23,6 @@ export function passName({ item }: { item?: { pass: number; isPinned?: boolean }
 
 /**
  * Return a bar with its name and number.
- * @param kind names its colour in the style sheet
  * @param part share of the full length, 0 to 1
  */
 export function bar(kind: string, name: string, part: number, value: string) {
@@ -39,7 +38,6 @@ export function bar(kind: string, name: string, part: number, value: string) {
 /**
  * Return a group of buttons, one for each option.
  * @param right the right option, which gets a mark; undefined before it is known
- * @param isNamed whether the label stands before the buttons
  */
 export function choices<Value>(
   label: string,
@@ -65,11 +63,7 @@ export function choices<Value>(
   </div>`;
 }
 
-/**
- * Call `show` in every frame with a number that rises to 1; only with 1 if the visitor wants no motion.
- * @param duration milliseconds
- * @param signal stops the calls
- */
+/** Call `show` in every frame with a number that rises to 1; only with 1 if the visitor wants no motion. */
 export function animate(duration: number, show: (part: number) => void, signal: AbortSignal) {
   if (prefersReducedMotion()) {
     show(1);
@@ -93,14 +87,6 @@ export class PlayedSlider {
   target = 0;
   timer = 0;
 
-  /**
-   * @param last the largest value; the smallest is 0
-   * @param words puts a value into words
-   * @param draw called when the value has changed
-   * @param onMoved called when the reader has moved the slider
-   * @param onStopped called when it has moved by itself
-   * @param signal stops the movement
-   */
   constructor(
     readonly label: string,
     readonly last: number,
@@ -229,10 +215,7 @@ export class Figure {
     this.set({ pass: clamp(pass, 0, this.run.main.lastPass), gammaPreview: null });
   }
 
-  /**
-   * Play up to a forward pass; show it at once if the visitor wants no motion.
-   * @param onArrived called when the pass is shown
-   */
+  /** Play up to a forward pass; show it at once if the visitor wants no motion. */
   play(target: number, onArrived: () => void) {
     this.target = target;
     this.onArrived = onArrived;

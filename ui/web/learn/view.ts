@@ -66,11 +66,6 @@ export class LearnView {
   leaving = new AbortController();
   lecture: ReturnType<typeof makeLecture>;
 
-  /**
-   * @param text JSON of LessonData
-   * @param signal removes the listeners
-   * @param host null in the exported lesson
-   */
   constructor(
     readonly root: HTMLElement,
     readonly text: string,
@@ -342,7 +337,6 @@ const VIEW = /^#learn(?:\/(.*))?$/;
 /**
  * Return the index of the scene that an address names; null for an address of another view. An unknown scene gives the
  * first, and a sentence on the problem.
- * @param addresses of the scenes, in order
  */
 export function sceneAt(
   hash: string,

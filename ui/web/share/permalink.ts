@@ -35,10 +35,7 @@ export function linkToLanes(lanes: string[], settings: Settings) {
   return address;
 }
 
-/**
- * Return the address that decodes again with these settings.
- * @param settings see Run.settings
- */
+/** Return the address that decodes again with these settings. */
 export function linkTo(settings: Settings) {
   const address = bareAddress();
   for (const [name, field] of LINK_FIELDS) {

@@ -64,10 +64,6 @@ export class Picture {
   canvas: HTMLCanvasElement;
   context: CanvasRenderingContext2D;
 
-  /**
-   * @param height in units
-   * @param scale pixels per unit
-   */
   constructor(
     readonly run: Run,
     readonly isDark: boolean,

@@ -212,10 +212,7 @@ export class Share extends Sheet {
     document.addEventListener("drop", drop, { signal });
   }
 
-  /**
-   * Send a trace file to be checked and shown, unless it is too large.
-   * @param file undefined: none was chosen
-   */
+  /** Send a trace file to be checked and shown, unless it is too large. */
   async open(host: ShareHost, file: File | undefined) {
     if (!file) return;
     const { name } = file;

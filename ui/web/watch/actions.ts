@@ -45,10 +45,7 @@ export interface Actions {
 
 export type Pointing = Pick<Actions, "hover" | "toggleHold">;
 
-/**
- * Hover a position while the pointer is over a node, and hold it when the node is clicked.
- * @param at returns the position that the node stands for now
- */
+/** Hover a position while the pointer is over a node, and hold it when the node is clicked. */
 export function listenForPointer(node: HTMLElement, actions: Pointing, at: () => number) {
   node.addEventListener("pointerenter", () => actions.hover(at()));
   node.addEventListener("pointerleave", () => actions.hover(null));

@@ -15,8 +15,8 @@ import {
   solverOrder,
 } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
-import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
-import { classes, questionTemplate } from "../dom/templates.ts";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
+import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import { paperTemplate, termTemplates } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -33,8 +33,6 @@ function percent(place: number) {
 /** The budget as a bar of segments, with a line at gamma that can be dragged. */
 export class Budget {
   layout: BudgetLayout | null = null;
-  /** by rank; at: the position that the segment shows now */
-  segmentNodes: { node: HTMLElement; at: number }[] = [];
   note = make("span", "sbd-budget-note");
   redoButton: HTMLButtonElement;
   bar = make("div", "sbd-budget-bar");
@@ -98,16 +96,6 @@ export class Budget {
     this.actions.previewGamma(roundDraggedGamma(axisNats(place)));
   }
 
-  segmentAt(rank: number) {
-    const known = this.segmentNodes[rank];
-    if (known) return known;
-    const segment = { node: make("span", "sbd-segment"), at: 0 };
-    segment.node.addEventListener("pointerenter", () => this.actions.hover(segment.at));
-    segment.node.addEventListener("pointerleave", () => this.actions.hover(null));
-    this.segmentNodes[rank] = segment;
-    return segment;
-  }
-
   /** Show the title that fits the solver. */
   showTitle(bound: Bound, solver: string) {
     const { title, equation, gamma } = bound;
@@ -119,30 +107,26 @@ export class Budget {
     setAttribute(this.handle, "aria-label", `Gamma, ${gamma}`);
   }
 
-  showSegment(view: View, { item, left, width, isRevealed, isExempt }: Segment, rank: number) {
-    const segment = this.segmentAt(rank);
-    const { node } = segment;
+  segmentTemplate(view: View, { item, left, width, isRevealed, isExempt }: Segment) {
+    const { position, entropy } = item;
     const look = classes({
       "is-in": isRevealed,
       "is-free": isExempt,
       "is-thin": width < THIN,
-      "is-focused": view.focus === item.position && view.showsFocus,
+      "is-focused": view.focus === position && view.showsFocus,
     });
-    segment.at = item.position;
-    setAttribute(node, "class", `sbd-segment ${look}`);
-    setStyle(node, "left", percent(left));
-    setStyle(node, "width", percent(width));
-    setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
-    setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
-    showToken(node, view.run.shownText(item.top[0]?.token));
+    const inks = `--ink: ${entropyColour(entropy, view.isDark)}; --on-ink: ${inkOn(entropy, view.isDark)}`;
     const { isSum, digits } = this.layout ?? { isSum: true, digits: 2 };
     const why = isSum ? "not counted" : "though not below γ";
     const words = isExempt ? `, revealed, ${why}` : isRevealed ? ", revealed" : "";
-    setAttribute(
-      node,
-      "title",
-      `Position ${item.position}: ${item.entropy.toFixed(digits)} nats${words}`,
-    );
+    return html`<span
+      class="sbd-segment ${look}"
+      style="left: ${percent(left)}; width: ${percent(width)}; ${inks}"
+      title="Position ${position}: ${entropy.toFixed(digits)} nats${words}"
+      @pointerenter=${() => this.actions.hover(position)}
+      @pointerleave=${() => this.actions.hover(null)}
+      >${tokenTemplate(view.run.shownText(item.top[0]?.token))}</span
+    >`;
   }
 
   update(view: View) {
@@ -153,13 +137,8 @@ export class Budget {
     const segments = layout.segments.slice(0, MAX_TILES);
     this.layout = layout;
     this.showTitle(boundOf(solver), solver.name);
-    segments.forEach((segment, rank) => {
-      this.showSegment(view, segment, rank);
-    });
-    if (this.bar.childNodes.length !== segments.length) {
-      const shown = this.segmentNodes.slice(0, segments.length);
-      this.bar.replaceChildren(...shown.map(({ node }) => node));
-    }
+    const bar = segments.map((segment) => this.segmentTemplate(view, segment));
+    render(bar, this.bar);
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
     this.showExempt(layout, exemptWords(solver, layout));
     this.root.classList.toggle("has-gamma", this.canDragGamma);
@@ -248,19 +227,14 @@ function orderOf(run: Run, pass: number) {
   return step ? solverOrder(run.solver, step.masked, step.reveals) : [];
 }
 
-/**
- * Return nats as a whole number of units of the last digit shown.
- * @param digits after the point
- */
+/** Return nats as a whole number of units of the last digit shown. */
 function inUnits(nats: number, digits: number) {
   return Math.round(Number(nats.toFixed(digits)) * 10 ** digits);
 }
 
 /**
  * Return how many digits show that the entropy spent is within gamma, and would not be with one position more.
- * @param spent nats
  * @param next nats with one position more; null if there is none
- * @param gamma as shown
  */
 function digitsOf(spent: number, next: number | null, gamma: string) {
   const least = gamma.split(".")[1]?.length ?? 2;
@@ -273,11 +247,7 @@ function digitsOf(spent: number, next: number | null, gamma: string) {
   });
 }
 
-/**
- * Lay out the budget of a pass, as it was or as it would be at another gamma.
- * @param revealed positions that are or would be revealed
- * @param gamma that reveals them
- */
+/** Lay out the budget of a pass, as it was or as it would be at another gamma. */
 export function layOut(
   run: Run,
   pass: number,
@@ -337,10 +307,7 @@ export function exemptWords(
   return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${exempt.entropy.toFixed(digits)}`;
 }
 
-/**
- * Say how much was revealed, or would be at the dragged gamma.
- * @param preview the dragged gamma; null while none is dragged
- */
+/** Say how much was revealed, or would be at the dragged gamma. */
 export function budgetNote(run: Run, pass: number, preview: number | null, layout: BudgetLayout) {
   const { segments, spent, digits, hasGamma, isSum, numAfterEnd } = layout;
   const { solver } = run;

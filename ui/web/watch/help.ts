@@ -3,8 +3,9 @@
 
 import { html, nothing, render } from "lit-html";
 import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
-import { make, makeClose } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
 import { KEY_WORDS, type KeyWords, keyList, letterSwitch } from "../dom/keys.ts";
+import { closeButton } from "../dom/templates.ts";
 import { LEGEND, paperTemplate } from "../dom/terms.ts";
 
 const HELP_SIGHTS: [name: string, words: string][] = [
@@ -68,17 +69,18 @@ export type HelpWords = {
   hasScale: boolean;
 };
 
-/** Return the text of the Watch view's help. */
-function watchHelp(canRedo: boolean): HelpWords {
-  const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
-  return { sights, keys: KEY_WORDS, hasScale: true };
-}
-
 /** The help sheet; `toggle` opens and closes it. */
 export class Help {
   root = make("dialog", "sbd-help", { "aria-labelledby": "sbd-help-title", "data-key": "?" });
 
-  constructor(canRedo: boolean, { sights, keys, hasScale }: HelpWords = watchHelp(canRedo)) {
+  constructor(
+    canRedo: boolean,
+    { sights, keys, hasScale }: HelpWords = {
+      sights: canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS,
+      keys: KEY_WORDS,
+      hasScale: true,
+    },
+  ) {
     const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
     const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
       SOLVER_TITLES[name] ?? name,
@@ -90,7 +92,7 @@ export class Help {
       >`;
     const sheet = html`<div class="sbd-help-head">
         <h2 id="sbd-help-title">What you see</h2>
-        ${makeClose("Close help", () => this.root.close())}
+        ${closeButton("Close help", () => this.root.close())}
       </div>
       <div class="sbd-help-body">
         <div>

@@ -15,8 +15,9 @@ import {
   rooflineOf,
 } from "../core/cost.ts";
 import { maskOf } from "../core/mask.ts";
-import { make, makeToggle } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
+import { toggleButton } from "../dom/templates.ts";
 import { termTemplates, unfoldTemplate } from "../dom/terms.ts";
 import { CacheStrip, MaskGrid } from "./mask_grid.ts";
 import type { View } from "./playhead.ts";
@@ -28,31 +29,29 @@ export class Hood {
   strip = new CacheStrip();
   programs = new Programs();
   cost: CostTable;
-  button = makeToggle("Under the hood", () => this.toggle());
-  body: HTMLDivElement;
-  root: HTMLElement;
+  root = make("section", "sbd-card sbd-hood", { "aria-label": "Under the hood" });
 
   constructor(readonly redraw: () => void) {
     this.grid = new MaskGrid(redraw);
     this.cost = new CostTable(redraw);
-    this.button.title = "Under the hood (U)";
-    const pair = make("div", "sbd-hood-pair", this.programs.root, this.cost.root);
-    const parts = [this.grid.root, this.strip.root, pair];
-    this.body = make("div", "sbd-hood-body", { hidden: "" }, ...parts);
-    const bar = make("div", "sbd-hood-bar", this.button);
-    this.root = make(
-      "section",
-      "sbd-card sbd-hood",
-      { "aria-label": "Under the hood" },
-      bar,
-      this.body,
-    );
+    this.draw();
+  }
+
+  draw() {
+    const toggle = () => this.toggle();
+    const content = html`<div class="sbd-hood-bar"
+        >${toggleButton("Under the hood", this.isOpen, toggle, "Under the hood (U)")}</div
+      >
+      <div class="sbd-hood-body" ?hidden=${!this.isOpen}>
+        ${this.grid.root}${this.strip.root}
+        <div class="sbd-hood-pair">${this.programs.root}${this.cost.root}</div>
+      </div>`;
+    render(content, this.root);
   }
 
   toggle() {
     this.isOpen = !this.isOpen;
-    this.body.hidden = !this.isOpen;
-    this.button.setAttribute("aria-expanded", String(this.isOpen));
+    this.draw();
     this.redraw();
     if (!this.isOpen) return;
     const show = () => this.root.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
@@ -83,10 +82,7 @@ const ROWS = [
   "Roofline",
 ];
 
-/**
- * Say that a device stores a weight in another number of bytes than the run's model; "" if it does not.
- * @param valueBytes bytes of a weight of the run's model
- */
+/** Say that a device stores a weight in another number of bytes than the run's model; "" if it does not. */
 function sizeWords({ valueBytes: own }: Device, valueBytes: number) {
   return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
 }

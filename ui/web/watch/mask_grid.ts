@@ -134,11 +134,7 @@ export class MaskGrid {
   }
 }
 
-/**
- * Give the canvas its size and return its context, cleared.
- * @param width pixels of the page
- * @param height pixels of the page
- */
+/** Give the canvas its size and return its context, cleared. */
 function contextOf(canvas: HTMLCanvasElement, width: number, height: number) {
   const scale = window.devicePixelRatio || 1;
   const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
@@ -211,10 +207,6 @@ class GridDrawing {
   gridTop: number;
   context: CanvasRenderingContext2D;
 
-  /**
-   * @param width pixels of the page
-   * @param hoveredRow row pointed at; null for none
-   */
   constructor(
     canvas: HTMLCanvasElement,
     width: number,
@@ -366,10 +358,7 @@ export class CacheStrip {
     this.draw(width, whole, cache, isDark);
   }
 
-  /**
-   * Draw the strip, a cell for each token, with lines between the cells where they are wide enough.
-   * @param count of tokens
-   */
+  /** Draw the strip, a cell for each token, with lines between the cells where they are wide enough. */
   draw(
     width: number,
     count: number,

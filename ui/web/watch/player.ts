@@ -6,10 +6,11 @@
 // The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
 // share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
 
+import { html, render } from "lit-html";
 import { failureWords } from "../core/numbers.ts";
 import { History, type Run, type Settings } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
-import { find, make, makeButton, setAttribute, setText } from "../dom/elements.ts";
+import { find, make, setAttribute, setText } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { promptBox } from "../dom/page.ts";
 import {
@@ -22,6 +23,7 @@ import {
   prefersReducedMotion,
   scrollOnPhone,
 } from "../dom/screen.ts";
+import { iconButton, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
 import { doJob } from "../jobs.ts";
@@ -297,14 +299,6 @@ export class Player {
   }
 }
 
-/** Make the button that opens the form, which is folded away on a phone. */
-function makeEdit() {
-  return make("button", "sbd-action sbd-edit", { "aria-label": "Edit in the form" }, "Edit", () => {
-    foldForm(false);
-    promptBox()?.focus();
-  });
-}
-
 class Parts {
   headline = new Headline();
   numbers: NumbersView;
@@ -315,7 +309,7 @@ class Parts {
   tree: Tree;
   main: LaneView;
   ntp: LaneView;
-  playOnButton: HTMLButtonElement;
+  playOn = make("span", "sbd-play-on");
   sudoku: SudokuView;
   block: BlockView;
   staircase: Staircase;
@@ -325,7 +319,7 @@ class Parts {
   help: Help;
   live = make("div", "sbd-live", { "aria-live": "polite" });
   lanes: HTMLDivElement;
-  stage: HTMLDivElement;
+  stage = make("div", "sbd-stage");
 
   constructor(
     actions: Actions,
@@ -336,16 +330,19 @@ class Parts {
     this.numbers = new NumbersView(actions);
     this.details = new Details(actions, this.numbers.root);
     this.tree = new Tree(runTree, actions);
-    this.playOnButton = makeButton(
-      "play",
-      "Play next-token prediction to its end",
-      actions.playNtp,
-    );
-    this.playOnButton.classList.add("sbd-onward");
-    this.playOnButton.append("to its end");
+    const playOn = "Play next-token prediction to its end";
+    const button = html`<button
+      type="button"
+      class="sbd-button sbd-button-play sbd-onward"
+      aria-label=${playOn}
+      title=${playOn}
+      @click=${actions.playNtp}
+      >${iconTemplate("play")}to its end</button
+    >`;
+    render(button, this.playOn);
     this.sudoku = new SudokuView(actions);
     this.main = new LaneView("Text decoded so far", actions, this.sudoku.root);
-    this.ntp = new LaneView("Next-token text so far", actions, this.playOnButton);
+    this.ntp = new LaneView("Next-token text so far", actions, this.playOn);
     this.ntp.root.classList.add("sbd-lane-ntp");
     this.block = new BlockView(actions);
     this.staircase = new Staircase(actions);
@@ -354,28 +351,31 @@ class Parts {
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
     this.lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
-    const asides = make(
-      "div",
-      "sbd-asides",
-      this.details.button,
-      makeButton("share", "Take it home (S)", actions.share),
-      makeButton("lecture", "Lecture mode (L)", actions.lecture),
-      makeButton("help", "Help (?)", actions.help),
-    );
-    const lines = [formDifference.root, this.message, this.aboutRun, this.headline.note];
-    const notes = make("div", "sbd-notes", ...lines);
-    this.stage = make(
-      "div",
-      "sbd-stage",
-      make("div", "sbd-stage-head", this.headline.root, notes, asides),
-      make("div", "sbd-prompt-row", this.prompt, makeEdit()),
-      this.lanes,
-      this.block.root,
-      this.staircase.root,
-      this.tree.root, // below the parts that it must not push down
-      this.hood.root,
-      this.transport.root,
-    );
+    const edit = () => {
+      foldForm(false);
+      promptBox()?.focus();
+    };
+    const stage = html`<div class="sbd-stage-head">
+        ${this.headline.root}
+        <div class="sbd-notes"
+          >${formDifference.root}${this.message}${this.aboutRun}${this.headline.note}</div
+        >
+        <div class="sbd-asides">
+          ${this.details.button}
+          ${iconButton("share", "Take it home (S)", actions.share)}
+          ${iconButton("lecture", "Lecture mode (L)", actions.lecture)}
+          ${iconButton("help", "Help (?)", actions.help)}
+        </div>
+      </div>
+      <div class="sbd-prompt-row">
+        ${this.prompt}
+        <button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
+          >Edit</button
+        >
+      </div>
+      ${this.lanes}${this.block.root}${this.staircase.root}${this.tree.root}${this.hood.root}
+      ${this.transport.root}`;
+    render(stage, this.stage);
   }
 
   get tiles() {
@@ -407,8 +407,7 @@ class Parts {
       const pass = view.ntpPass;
       this.ntp.update({ ...view, pass }, run.ntp);
       const isWhole = run.ntp.finish !== null;
-      this.playOnButton.hidden =
-        !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
+      this.playOn.hidden = !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
     }
     this.block.update(view);
     this.transport.update(view);

@@ -16,8 +16,8 @@ import {
   tokenCostRatio,
   whyNotFaster,
 } from "../core/times.ts";
-import { make, makeClose, setAttribute, setText } from "../dom/elements.ts";
-import { questionTemplate } from "../dom/templates.ts";
+import { make, setAttribute, setText } from "../dom/elements.ts";
+import { closeButton, questionTemplate } from "../dom/templates.ts";
 import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -114,11 +114,7 @@ export function weightsWords({ weights }: View["run"]) {
     : `Weights: ${own}`;
 }
 
-/**
- * Return a group of numbers under a heading.
- * @param name for the group's class
- * @param cells by the number's name
- */
+/** Return a group of numbers under a heading. */
 function group(name: string, title: string, heading: unknown, cells: Record<string, Cell>) {
   const rows = Object.entries(cells).map(
     ([key, { shown, label, look = "" }]) =>
@@ -299,7 +295,6 @@ const HINDSIGHT_WORDS =
 /** The button Details, and the drawer that it opens. */
 export class Details {
   button: HTMLButtonElement;
-  closeButton = makeClose("Close details", () => this.close(), "sbd-close");
   root = make("aside", "sbd-drawer sbd-details", { "aria-label": "Details" });
 
   constructor(
@@ -333,7 +328,7 @@ export class Details {
     const numRead = main.numWithHindsightAt(pass);
     const isNever = main.finish !== null && main.numWithHindsightAt(main.lastPass) === 0;
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
-    const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${this.closeButton}</div>
+    const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${closeButton("Close details", () => this.close(), "sbd-close")}</div>
       ${this.numbers}
       <section ?hidden=${run.strategy !== "sbd"}>
         <h3>Hindsight ${questionTemplate("hindsight", HINDSIGHT_WORDS)}</h3>

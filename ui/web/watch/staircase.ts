@@ -17,6 +17,7 @@ import type { Reveals, View } from "./playhead.ts";
 const STAGE_PADDING = 6;
 const SMALL_TYPE = 13; // pixels, size of the axes' letters
 
+type Place = [x: number, y: number, width: number, height: number];
 const STAGE_LABEL =
   "Staircase; left and right keys move by forward passes, up and down by positions";
 
@@ -65,6 +66,10 @@ export class Staircase {
   animationFrame = 0;
   hoveredPosition: number | null = null;
   canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
+  /** a picture of the run's passes, the number of these, and what it belongs to */
+  cells = document.createElement("canvas");
+  numKept = 0;
+  cellsKey = "";
   readout = make("div", "sbd-readout", { "aria-hidden": "true", hidden: "" });
   stage = make(
     "div",
@@ -163,14 +168,39 @@ export class Staircase {
     const { style } = this;
     const geometry = this.measure(view.run);
     this.geometry = geometry;
-    drawCells(context, view, geometry);
-    context.globalCompositeOperation = "destination-over";
     drawBlocks(context, view.run, geometry, style);
-    context.globalCompositeOperation = "source-over";
+    this.drawCells(context, view, geometry);
     drawAxes(context, geometry, style, staircaseExtent(view.run));
     drawDiagonal(context, geometry, style);
     drawCurrent(context, view, geometry, style);
     this.animateDots(view);
+  }
+
+  /** Draw every pass: the current one with growing dots, the others from a picture that is kept, later ones pale. */
+  drawCells(context: CanvasRenderingContext2D, view: View, geometry: Geometry) {
+    const { cells, canvas, size } = this;
+    const { pass, run, isDark } = view;
+    const { width, height } = canvas;
+    const { cellWidth, cellHeight } = geometry;
+    const { length } = run.main.steps;
+    const kept = cells.getContext("2d");
+    const key = [run.id, run.main.finish, width, height, cellWidth, cellHeight, isDark].join();
+    if (key !== this.cellsKey) [cells.width, cells.height, this.numKept] = [width, height, 0];
+    this.cellsKey = key;
+    kept?.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    if (kept) drawPasses(kept, { ...view, pass: -1 }, geometry, this.numKept, length);
+    this.numKept = length;
+    const copy = (from: number, to: number) => {
+      const top = Math.round(from * cellHeight * size.scale);
+      const high = Math.round(to * cellHeight * size.scale) - top;
+      const place = [0, top, width, high].map((pixels) => pixels / size.scale);
+      if (high > 0) context.drawImage(cells, 0, top, width, high, ...(place as Place));
+    };
+    copy(0, pass);
+    drawPasses(context, view, geometry, pass, pass + 1);
+    context.globalAlpha = LATER_OPACITY;
+    copy(pass + 1, length);
+    context.globalAlpha = 1;
   }
 
   /** Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often. */
@@ -343,23 +373,6 @@ export function drawPasses(
     context.globalAlpha = 1;
     drawDots(context, main.steps[pass], pass, view, geometry);
   }
-}
-
-/** Draw every pass: the current one with growing dots, later ones pale. */
-function drawCells(context: CanvasRenderingContext2D, view: StairsView, geometry: Geometry) {
-  const { width, height, cellHeight } = geometry;
-  const next = view.pass + 1;
-  const top = next * cellHeight;
-  context.save();
-  context.beginPath();
-  context.rect(0, top, width, height - top);
-  context.clip();
-  drawPasses(context, view, geometry, next, view.run.main.steps.length);
-  context.globalCompositeOperation = "destination-in";
-  context.fillStyle = `rgb(0 0 0 / ${LATER_OPACITY})`;
-  context.fillRect(0, top, width, height - top);
-  context.restore();
-  drawPasses(context, view, geometry, 0, next);
 }
 
 /**

@@ -3,8 +3,8 @@
 
 import { html, render } from "lit-html";
 import { entropyColour } from "../core/colours.ts";
-import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
-import { classes } from "../dom/templates.ts";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
+import { classes, tokenTemplate } from "../dom/templates.ts";
 import { listenForPointer, type Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
 import { passMark, positionTitle, tileState } from "./tiles.ts";
@@ -99,7 +99,8 @@ export class SudokuView {
     });
     setAttribute(node, "class", `sbd-sudoku-cell is-${state.kind} ${look}`);
     const unknown = given === "0" ? "\u200a" : given;
-    showToken(digit, state.token === undefined ? unknown : view.run.tokenText(state.token));
+    const text = state.token === undefined ? unknown : view.run.tokenText(state.token);
+    render(tokenTemplate(text), digit);
     setText(pass, given === "0" ? this.mark(state) : "");
     setStyle(
       node,
@@ -155,10 +156,7 @@ export function numWritten(digits: (string | null)[]) {
   return digits.filter((digit) => digit !== null && /^\d$/.test(digit)).length;
 }
 
-/**
- * Say how far the puzzle is solved.
- * @param isOver whether the playhead is at the end of a complete run
- */
+/** Say how far the puzzle is solved. */
 export function sudokuVerdict(numFilled: number, numBroken: number, isOver: boolean) {
   const breaks = `${numBroken} ${numBroken === 1 ? "cell breaks" : "cells break"} a rule`;
   if (numFilled === SUDOKU_CELLS) {

@@ -26,10 +26,7 @@ function hindsightTitle(run: Run, lane: Lane, position: number) {
   return `Next-token prediction would have said ${name} (${share}) here.`;
 }
 
-/**
- * Return the classes of a position of the current block and of the block's ends; none outside the block.
- * @param count number of positions shown
- */
+/** Return the classes of a position of the current block and of the block's ends; none outside the block. */
 function blockMarks({ run, pass }: View, lane: Lane, position: number, count: number) {
   if (lane !== run.main || run.strategy === "ntp") return {};
   const { start, size } = run.windowAt(pass);
@@ -40,11 +37,6 @@ function blockMarks({ run, pass }: View, lane: Lane, position: number, count: nu
     "is-first": isInside && position === start,
     "is-last": isInside && position === last,
   };
-}
-
-function inkStyle(entropy: number, isDark: boolean) {
-  const unsure = unsureness(entropy).toFixed(2);
-  return `--ink: ${entropyColour(entropy, isDark)}; --unsure: ${unsure}`;
 }
 
 /** Return the template of a token, which is all that the visitor sees of its position. */
@@ -64,7 +56,10 @@ function tokenTemplate(items: TextItem[], index: number, view: View, lane: Lane)
     "is-other": isMain && comparison?.positions.has(position),
     "is-parting": comparison?.firstDifference === position,
   });
-  const ink = entropy === null ? nothing : inkStyle(entropy, view.isDark);
+  const ink =
+    entropy === null
+      ? nothing
+      : `--ink: ${entropyColour(entropy, view.isDark)}; --unsure: ${unsureness(entropy).toFixed(2)}`;
   return html`<span
     class="sbd-token sbd-token-${kind} ${marks}"
     data-position=${position}

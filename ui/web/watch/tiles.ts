@@ -7,9 +7,9 @@ import { entropyColour, unsureness } from "../core/colours.ts";
 import { type Joined, tokenName } from "../core/letters.ts";
 import { clamp, formatNats } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, MAX_TILES } from "../core/run.ts";
-import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
-import { classes, questionTemplate } from "../dom/templates.ts";
+import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import { type Actions, listenForPointer, type Pointing } from "./actions.ts";
 import { Budget } from "./budget.ts";
 import type { View } from "./playhead.ts";
@@ -214,8 +214,8 @@ class Tile {
     setText(this.pass, this.mark(state));
     this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
     const own = state.token === undefined ? "\u200a" : view.run.shownText(state.token);
-    if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
-    else showToken(this.token, own);
+    const note = joined && `${joined.index + 1}/${joined.count}`;
+    render(tokenTemplate(joined?.text ?? own, note), this.token);
     setStyle(this.token, "--letters", String(this.token.textContent?.length || 1));
     const title =
       positionTitle(view, position, state) +
@@ -223,7 +223,8 @@ class Tile {
     setAttribute(node, "title", title);
     setAttribute(node, "aria-label", title);
     this.struck.hidden = state.struck === undefined;
-    if (state.struck !== undefined) showToken(this.struck, view.run.shownText(state.struck));
+    if (state.struck !== undefined)
+      render(tokenTemplate(view.run.shownText(state.struck)), this.struck);
     this.showState(view, position, state);
   }
 

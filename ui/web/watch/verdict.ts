@@ -29,10 +29,7 @@ type ChipText = {
   reason: string;
 };
 
-/**
- * Say how an answer differs from next-token prediction's, and why it may.
- * @param exactness of verify, as the run states it
- */
+/** Say how an answer differs from next-token prediction's, and why it may. */
 export function compareWords({ words }: NtpComparison, exactness: string) {
   if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
   const reason =

@@ -59,7 +59,9 @@ function usedTemplate(run: Run, pass: number, predraft: UsedPredraft) {
   const { position, tokens, numHidden, alternative } = predraft;
   const thrown = alternative === undefined ? position : position - 1;
   const { drafted } = draftedAt(run.main, pass, thrown);
-  const exact = alternative === undefined ? [] : exactTokens(run, pass, thrown);
+  const { committed = [], committedBefore = 0 } = run.main.steps[pass] ?? {};
+  // What the pass made final, beginning with an alternative that was right.
+  const exact = alternative === undefined ? [] : committed.slice(thrown - committedBefore);
   const namesOf = (ids: number[]) => ids.map((id) => tokenName(run.shownText(id))).join(" ");
   const names = namesOf(tokens);
   const hidden = numHidden ? ` and ${numHidden} more` : "";
@@ -72,12 +74,6 @@ function usedTemplate(run: Run, pass: number, predraft: UsedPredraft) {
       >${tokenTemplate(drafted === undefined ? "…" : run.shownText(drafted))}</s
     >${branchTokens(run, exact, "sbd-sample-accepted")}${branchTokens(run, tokens, "")}</li
   >`;
-}
-
-/** Return the tokens that the pass made final from a position on, beginning with an alternative that was right. */
-function exactTokens({ main }: Run, pass: number, position: number) {
-  const { committed = [], committedBefore = 0 } = main.steps[pass] ?? {};
-  return committed.slice(position - committedBefore);
 }
 
 /** Return the predraft that the pass used, if any, and a sentence about alternatives and predrafts. */

@@ -30,7 +30,6 @@ class PendingTokens {
   /**
    * Return the tokens' hindsight and forget the tokens, as they are in the cache now. A token's hindsight comes from
    * the causal row of the token before it.
-   * @param rows the causal row of each token
    */
   popHindsight(rows: Row[]) {
     const hindsight = makeHindsight(this.tokenIds, [this.before, ...rows], this.start);
@@ -59,10 +58,7 @@ class Block {
     this.numBeforePins = Math.min(furthest[0] - start, size);
   }
 
-  /**
-   * Rule out tokens that end the answer before the last pinned token.
-   * @param first the block's first row
-   */
+  /** Rule out tokens that end the answer before the last pinned token. */
   forbidEnds(logits: Logits, first: number) {
     for (let offset = 0; offset < this.numBeforePins; offset += 1) {
       const row = logits.row(first + offset);
@@ -82,11 +78,7 @@ class Block {
     return [...beforeEnd.keys()].filter((offset) => beforeEnd[offset] === this.state.maskId);
   }
 
-  /**
-   * Reveal the likeliest tokens at some offsets.
-   * @param order the offsets, in the order of the reveals
-   * @param rows of all positions of the block
-   */
+  /** Reveal the likeliest tokens at some offsets. */
   reveal(order: number[], rows: Row[]) {
     for (const offset of order) this.tokenIds[offset] = rows[offset].bestId;
     return revealsOf(rows, this.start, order);
@@ -150,10 +142,7 @@ class SetBlockDecoding {
     return state.event(block, { ...revealed, committed, hindsight });
   }
 
-  /**
-   * Reveal the positions that the solver picks. Return the masked positions and the reveals.
-   * @param first the block's first row
-   */
+  /** Reveal the positions that the solver picks. Return the masked positions and the reveals. */
   revealed(block: Block, logits: Logits, first: number) {
     const { state } = this;
     block.forbidEnds(logits, first);

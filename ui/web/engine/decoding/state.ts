@@ -105,10 +105,7 @@ export class DecodingState {
     return { cache: this.cache, causalIds, blockIds, numCausalLogits, predraftBlocks };
   }
 
-  /**
-   * Measure the causal rows with logits, up to before `stop`.
-   * @param numTop likeliest tokens to list per row
-   */
+  /** Measure the causal rows with logits, up to before `stop`. */
   causalRows(logits: Logits, stop: number, numTop: number = 0) {
     return this.rows(logits, 0, stop, numTop, (row) => this.unsure.slice(0, row));
   }
@@ -130,7 +127,6 @@ export class DecodingState {
    * Measure a block's rows. With a penalty or a sampler head, each row's token depends on the tokens chosen before it,
    * so that rows are measured from left to right.
    * @param exact the tokens that this forward pass adds; the last one stands at the block's first position
-   * @param numTop likeliest tokens to list per row
    */
   draft(logits: Logits, start: number, stop: number, exact: number[], numTop: number) {
     const { samplerHead } = this.checkpoint;
@@ -150,7 +146,6 @@ export class DecodingState {
 
   /**
    * Measure rows of logits, after applying the repetition penalty.
-   * @param numTop likeliest tokens to list per row
    * @param before returns the tokens that the penalty of a row counts besides `seen`
    */
   rows(
@@ -204,10 +199,7 @@ export function makeHindsight(tokenIds: number[], rows: Row[], start: number): H
   });
 }
 
-/**
- * Return the reveals of the likeliest tokens at some offsets of the block that begins at position `start`.
- * @param offsets in the order of the reveals
- */
+/** Return the reveals of the likeliest tokens at some offsets of the block that begins at position `start`. */
 export function revealsOf(
   rows: Row[],
   start: number,

@@ -109,7 +109,6 @@ function unitsOf(branches: Branch[]) {
  * @param chances that each drafted token is right
  * @param alternatives chances that each alternative to each drafted token is right
  * @param survival chances that a draft is right up to its token 1, 2, ...
- * @param rejected see Calibration
  */
 function branchesOf(
   chances: number[],

@@ -20,12 +20,7 @@ const SCALE = "The sum grows to the right; stretched near 0.";
 const DIGITS = 4; // at least so many after the point, for entropies and their sums
 const MOST_DIGITS = 9;
 
-/**
- * Return an entropy rounded so that the terms shown add up to the sum shown.
- * @param before the sum of the terms before it, nats
- * @param entropy nats
- * @param digits after the point
- */
+/** Return an entropy rounded so that the terms shown add up to the sum shown. */
 function addedTo(before: number, entropy: number, digits: number) {
   const after = (before + entropy).toFixed(digits);
   return (Number(after) - Number(before.toFixed(digits))).toFixed(digits);
@@ -34,7 +29,6 @@ function addedTo(before: number, entropy: number, digits: number) {
 /**
  * Return how many digits after the point show that a sum is above γ.
  * @param sum nats, above γ
- * @param least fewest digits
  */
 function digitsAbove(sum: number, gamma: number, least: number) {
   for (let digits = least; digits < MOST_DIGITS; digits += 1)
@@ -102,7 +96,6 @@ function keptWords(layout: BudgetLayout, gamma: number) {
 /**
  * Return γ during the animation: it rises to HIGHEST, then falls to the run's γ.
  * @param part share of the animation, 0 to 1
- * @param runGamma the run's γ, nats
  */
 function gammaAt(part: number, runGamma: number) {
   const [end, top] = [axisPlace(runGamma), axisPlace(HIGHEST)];
@@ -156,17 +149,18 @@ export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => 
   function showGammaAt(part: number) {
     if (isAnimated) figure.set({ gammaPreview: gammaAt(part, run.solver.gamma ?? 0) });
   }
-  const view = () =>
-    html`<div class="sbd-learn-bound">
+  const view = () => {
+    const count = `${layout.count} of ${layout.segments.length}`;
+    return html`<div class="sbd-learn-bound">
       <h3>${titleWords(run, pass)}</h3>
       ${tiles.root}${budget.root}
       <p class="sbd-learn-count"
-        >With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${layout.count} of
-        ${layout.segments.length}.</p
+        >With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.</p
       >
       <p class="sbd-learn-sum">${keptWords(layout, gamma)}</p>
       ${LEGEND}
     </div>`;
+  };
   function answer() {
     isAnimated = true;
     animate(ANIMATION_MS, showGammaAt, signal);

@@ -24,10 +24,7 @@ const SOURCE =
 const MOST_DOUBTS = 2;
 const PLAYED = 3; // how many forward passes the slider moves by itself
 
-/**
- * Return a block's state in a forward pass, a key of WORDS.
- * @param start the block's first position in the answer
- */
+/** Return a block's state in a forward pass, a key of WORDS. */
 export function blockState(
   run: Run,
   pass: number,

@@ -11,10 +11,7 @@ import type { Lesson, MakeScene } from "../view.ts";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-/**
- * Tell equal names apart: "the first space", "the second space".
- * @param names of the tokens of a draft
- */
+/** Tell equal names apart: "the first space", "the second space". */
 export function distinctNames(names: string[]) {
   return names.map((name, at) => {
     if (names.filter((other) => other === name).length === 1) return name;
@@ -23,12 +20,7 @@ export function distinctNames(names: string[]) {
   });
 }
 
-/**
- * Say whether the check throws away the reader's token first.
- * @param chosen name of the reader's token
- * @param index of that token in the draft
- * @param numAccepted how many tokens of the draft are accepted
- */
+/** Say whether the check throws away the reader's token first. */
 export function choiceWords(chosen: string, index: number, numAccepted: number) {
   if (index === numAccepted) return `Right: you would throw away ${chosen} first. `;
   if (index < numAccepted) return `Not ${chosen}, which is accepted. `;
@@ -61,20 +53,14 @@ function checkWords({
 
 const NOT_DRAFTED = "That is not in the draft: choose a dashed token.";
 
-/**
- * Return the run with the draft at the first tile in every forward pass, so that the check does not move the tiles.
- * @param start of the draft
- */
-function atDraft(run: Run, start: number): Run {
-  return Object.create(run, { windowAt: { value: () => ({ start, size: run.blockSize }) } });
-}
-
 export const makeCheckScene: MakeScene = ({ lesson, signal, onActed, say, draw }) => {
   const { verify: run } = lesson.runs;
   const pass = lesson.check_pass;
   const { start, tokens, numAccepted } = checkedDraft(run.main, pass);
   const names = namesOf(run, tokens);
-  const figure = new Figure(atDraft(run, start), signal);
+  // The draft is at the first tile in every forward pass, so that the check does not move the tiles.
+  const windowAt = { value: () => ({ start, size: run.blockSize }) };
+  const figure = new Figure(Object.create(run, { windowAt }), signal);
   const tiles = new Tiles(figure.actions({ toggleHold: choose }), passName);
   let [words, isAnswered] = ["", false];
   /** position of the token that the reader chose */

@@ -12,10 +12,7 @@ type Choice = { machine: Machine; block: number; batch: number };
 
 const RACE_MS = 1200;
 
-/**
- * Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ.
- * @param numTexts decoded at the same time
- */
+/** Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ. */
 export function timeTitle({ name, rates }: Pick<Machine, "name" | "rates">, numTexts: number) {
   const who = numTexts === 1 ? "one text" : `${numTexts} such texts at once`;
   return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, worked out from ${rates}`;
@@ -26,21 +23,13 @@ export function secondsWords(seconds: number) {
   return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : formatRaceSeconds(seconds);
 }
 
-/**
- * Say how many times as fast, by the times as they are shown.
- * @param slow seconds
- * @param fast seconds
- */
+/** Say how many times as fast, by the times as they are shown. */
 export function timesWords(slow: number, fast: number) {
   const shown = (words: string) => Number.parseFloat(words) / (words.endsWith("ms") ? 1000 : 1);
   return `${(shown(secondsWords(slow)) / shown(secondsWords(fast))).toFixed(2)} times as fast`;
 }
 
-/**
- * Say how much longer a forward pass takes with a block.
- * @param seconds of the whole answer
- * @param numPasses of the whole answer
- */
+/** Say how much longer a forward pass takes with a block. */
 export function passCostWords(
   { ntp, sbd }: { ntp: number; sbd: number },
   numPasses: { ntp: number; sbd: number },

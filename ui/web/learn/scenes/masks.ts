@@ -7,11 +7,7 @@ import type { Lesson, MakeScene } from "../view.ts";
 
 const NUM_WRITTEN = 6;
 
-/**
- * Whether a place may look at another; the first `numWritten` places are text, the others masks of a block.
- * @param row the place that looks
- * @param column the place that is looked at
- */
+/** Whether a place may look at another; the first `numWritten` places are text, the others masks of a block. */
 export function mayLook(row: number, column: number, numWritten: number) {
   return row < numWritten ? column <= row : true;
 }
