@@ -96,7 +96,6 @@ class Card {
   }
 }
 
-/** The cards of several charts. */
 export class ChartCards {
   name = "";
   cards: Map<string, Card>;
@@ -131,7 +130,6 @@ export class ChartCards {
     await this.drawAll();
   }
 
-  /** Change the titles and descriptions of some charts. */
   setWords(rows: CardWords[]) {
     for (const row of rows) this.cards.get(row.id)?.setWords(row);
   }

@@ -70,12 +70,10 @@ function modelInAddress(hasServer: boolean): Source | null {
   return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base, base);
 }
 
-/** Format a number in millions. */
 function formatMillions(count: number) {
   return (count / 1e6).toFixed(1);
 }
 
-/** Format a size in megabytes. */
 function formatMegabytes(bytes: number) {
   return `${formatMillions(bytes)} MB`;
 }
@@ -83,11 +81,9 @@ function formatMegabytes(bytes: number) {
 export class EngineChoice {
   server: ServerEngine | null;
   decoder: Decoder;
-  /** Whether new decodes run in this browser. */
   isInBrowser: boolean;
   /** The model for this browser; null where there is none, or before the page has begun. */
   model: Model | null = null;
-  /** Whether this browser can decode on a GPU. */
   hasGpu = false;
   /** What this browser has stored of the model: caches, and whether one is complete. */
   stored: { stores: string[]; isWhole: boolean } = NOTHING_STORED;
@@ -124,7 +120,6 @@ export class EngineChoice {
     else this.decoder.take(job);
   }
 
-  /** Use the model that the visitor has chosen. */
   follow() {
     const model = currentModel();
     const next = model?.export ? model : null;
@@ -243,7 +238,6 @@ export class EngineChoice {
     render(content, this.root);
   }
 
-  /** Show the speed of the player's run once it is complete. */
   showSpeed() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;

@@ -76,7 +76,6 @@ export function mountHeader(element: HTMLElement, signal: AbortSignal) {
   drawModel();
 }
 
-/** Show a line on the model that decodes. */
 function drawModel() {
   const line = document.querySelector(".sbd-header .sbd-model");
   if (line) setText(line, browserModel || (currentModel()?.line ?? ""));
@@ -111,7 +110,6 @@ export function mountFooter(element: HTMLElement, value: string, signal: AbortSi
   makeTermNote(root, signal);
 }
 
-/** Show how to train the model that is chosen, if it is not trained. */
 export function mountUntrained(element: HTMLElement, signal: AbortSignal) {
   function show() {
     const words = currentModel()?.untrained;

@@ -42,7 +42,6 @@ class HomeLane {
     this.root = make("section", `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`);
   }
 
-  /** @param pass to show */
   update(pass: number, viewAt: (pass: number) => View) {
     const { lane, title, text, spacer } = this;
     const key = `${pass} ${isDarkPage()}`;
@@ -127,7 +126,6 @@ class HomeRace {
 /** model: the title of the run's model */
 type RecordedRun = { model: string; run: Run };
 
-/** Whether both lanes have the same answer. */
 function haveSameAnswer({ main, ntp }: Run) {
   if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
   return [...main.fixed].every(

@@ -62,12 +62,10 @@ export function currentModel() {
   return offered.get(chosen);
 }
 
-/** Return the name of the chosen model; "" for none. */
 export function chosenModel() {
   return chosen;
 }
 
-/** Whether the chosen model takes any prompt. */
 export function isChatChosen() {
   return currentModel()?.isChat ?? false;
 }

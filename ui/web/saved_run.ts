@@ -11,7 +11,6 @@ const CUT = " What was cut off can be decoded again.";
 
 type Saved = { address: string; lines: string; pass: number };
 
-/** Save the player's run whenever it changes. */
 export function keepRun(player: Player, signal: AbortSignal) {
   let timer = 0;
   const save = () => {

@@ -134,7 +134,6 @@ export class ComparePlayer {
     if (lanes.length && this.history.run) this.addPasses(this.history.run);
   }
 
-  /** The scale of all staircases. */
   get extent() {
     return {
       positions: Math.max(1, ...this.lanes.map((state) => state.numTokens)),
@@ -163,7 +162,6 @@ export class ComparePlayer {
     this.paint();
   }
 
-  /** Save the results that the table shows. */
   save(kind: string) {
     const { run } = this.history;
     if (!run) return;
@@ -194,7 +192,6 @@ export class ComparePlayer {
     if (this.clock.isPlaying) this.clock.set({ isPlaying: false });
   }
 
-  /** Move the clock by hand. */
   move(act: () => void) {
     if (!this.lanes.length) return;
     act();
@@ -217,7 +214,6 @@ export class ComparePlayer {
     act();
   }
 
-  /** The clock's value in words. */
   get clockWords() {
     const { value, finish, isByTime } = this.clock;
     if (!isByTime) return `forward pass ${Math.floor(value)} of ${finish}`;

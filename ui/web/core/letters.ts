@@ -149,7 +149,6 @@ export function tokenName(text: string) {
   return `“${tokenMarks(text)}”`;
 }
 
-/** Return the text with a capital first letter. */
 export function capital(text: string) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

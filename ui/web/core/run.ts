@@ -45,7 +45,6 @@ export type Predraft = {
   alternative?: number;
 };
 
-/** The settings of one lane. */
 export interface Config {
   strategy: string;
   solver: Solver;
@@ -130,30 +129,18 @@ type TimingLine = LineHead & { type: "timing"; seconds: number[]; ntpSeconds: nu
 export type WireLine = RunLine | StepLine | EndLine | TimingLine;
 
 /** One forward pass as the page uses it. */
-export interface Step {
-  kind: string;
-  cached: number; // tokens in the KV cache before the pass
-  causal: number; // tokens that the pass reads causally
-  block: Block;
-  masked: Map<number, Masked>; // by position
-  reveals: Reveal[]; // in the order of the solver
-  committed: number[];
-  draft: number[];
-  predrafts: Predraft[];
-  hindsight: Hindsight[];
-  seconds: number; // engine time
-}
+export type Step = ReturnType<typeof readStep>;
 
-/** Convert an event to a step. */
-export function readStep(event: EventData): Step {
+export function readStep(event: EventData) {
   const { kind, context, block, committed = [], draft = [], seconds } = event;
   const { masked = [], reveals = [], hindsight = [], predrafts = [] } = event;
   return {
     kind,
-    cached: context[0],
-    causal: context[1],
+    cached: context[0], // tokens in the KV cache before the pass
+    causal: context[1], // tokens that the pass reads causally
     block: { start: Math.min(block[0], MAX_POSITIONS), size: Math.min(block[1], MAX_POSITIONS) },
     masked: new Map(masked.map((row) => [row[0], readMasked(row)])),
+    // In the order of the solver.
     reveals: reveals
       .map(([position, token, rank, probability]) => ({ position, token, rank, probability }))
       .sort((a, b) => a.rank - b.rank),
@@ -172,7 +159,7 @@ export function readStep(event: EventData): Step {
       argmax,
       argmaxProbability,
     })),
-    seconds,
+    seconds, // of the engine
   };
 }
 
@@ -217,7 +204,6 @@ export class Lane {
     readonly isEnd: (token: number) => boolean = () => false,
   ) {}
 
-  /** Add the lane's next forward pass. */
   append(step: Step) {
     const pass = this.steps.length;
     const isLast = step.committed.some((token) => this.isEnd(token));
@@ -243,7 +229,6 @@ export class Lane {
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
   }
 
-  /** Record that the lane is complete. */
   complete({ finish, text, verdict }: Pick<EndLine, "finish" | "text" | "verdict">) {
     this.finish = finish;
     this.text = text ?? "";

@@ -66,7 +66,6 @@ export type Timing = { run: string; seconds: number[]; ntpSeconds: number[]; err
 
 const formatMs = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`;
 
-/** Format the time of a token. */
 export const formatTokenTime = (seconds: number) =>
   `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
 

@@ -2,7 +2,6 @@
 
 import { make } from "./elements.ts";
 
-/** Let the browser save a file. */
 export function saveFile(name: string, blob: Blob) {
   const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();

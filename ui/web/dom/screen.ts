@@ -1,7 +1,6 @@
 // How the page is displayed: light or dark, with or without motion, on a phone, and in lecture mode. A lecture fills
 // the screen or, where the browser refuses that, as for a page inside a frame, the window.
 
-/** Whether the visitor prefers reduced motion. */
 export function prefersReducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
@@ -42,14 +41,12 @@ export function onScheme(act: () => void, signal: AbortSignal) {
   signal.addEventListener("abort", () => seen.disconnect());
 }
 
-/** Call `act` when a node's size changes. */
 export function onResize(node: Element, act: () => void, signal: AbortSignal) {
   const seen = new ResizeObserver(act);
   seen.observe(node);
   signal.addEventListener("abort", () => seen.disconnect());
 }
 
-/** Whether `root` is in lecture mode. */
 export function isLecturing(root: HTMLElement) {
   return root.classList.contains("is-lecture");
 }

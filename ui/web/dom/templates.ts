@@ -27,7 +27,6 @@ export function tokenTemplate(text: string, note = "") {
   return note ? [pieces, html`<span class="sbd-part">${note}</span>`] : pieces;
 }
 
-/** Return the template of a word with an explanation. */
 export function termTemplate(text: string, words: string) {
   return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
     >${text}</button
@@ -65,7 +64,6 @@ type IconName = keyof typeof ICONS;
 
 const FILLED_ICONS: ReadonlySet<IconName> = new Set(["play", "pause"]);
 
-/** Return the template of an icon in the colour of the text around it. */
 export function iconTemplate(name: IconName) {
   const look = FILLED_ICONS.has(name) ? "sbd-icon-filled" : "";
   return html`<svg viewBox="0 0 24 24" class="sbd-icon ${look}" aria-hidden="true"
@@ -85,7 +83,6 @@ export function iconButton(name: IconName, label: string, act: () => void) {
   >`;
 }
 
-/** Return the button that plays or pauses. */
 export function playButton(isPlaying: boolean, act: () => void) {
   const label = isPlaying ? "Pause (space)" : "Play (space)";
   return html`<button

@@ -74,7 +74,6 @@ const RAMP_WORDS =
   "under it, or a filled box beside it: new in this forward pass. Outline: the block. Empty places: still masked, " +
   "dashed: drafted. Wavy line: not what next-token prediction says.";
 
-/** Return the template of a word that the glossary explains. */
 export function glossaryTemplate(key: string, text = GLOSSARY[key]?.name ?? key) {
   return termTemplate(text, GLOSSARY[key]?.words ?? "");
 }
@@ -142,7 +141,6 @@ function unfold({ currentTarget }: Event) {
   setAttribute(button, "aria-expanded", !text.hidden);
 }
 
-/** Return the template of a link to the paper. */
 export function paperTemplate(text: string) {
   return html`<a
     class="sbd-paper"

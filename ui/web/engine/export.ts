@@ -152,7 +152,6 @@ function missing(file: string): never {
   throw new EngineError(`The model’s export has no ${file}.`);
 }
 
-/** Return the JSON object in a file's text. */
 function jsonOf(text: string, name: string): Record<string, any> {
   try {
     const found = JSON.parse(text);

@@ -7,7 +7,6 @@ import type { Checkpoint } from "./export.ts";
 import type { Manifest } from "./files.ts";
 import { bytesOf, type Resident, type Runtime, type Type } from "./runtime.ts";
 
-/** A tensor to make. */
 type TensorSpec = [name: string, type: Type, sizes: number[]];
 /** Tensors by the names of a graph's inputs or outputs, and the addresses of their values. */
 type HeldTensors = { tensors: Record<string, number>; addresses: Record<string, number> };
@@ -91,7 +90,6 @@ export class Logits {
     readonly addresses: Record<string, number>,
   ) {}
 
-  /** Return the logits of a row. */
   row(index: number) {
     const { runtime, shape } = this.model;
     const { vocabulary: size } = shape;

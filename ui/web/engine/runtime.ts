@@ -150,27 +150,22 @@ export class Runtime {
     return address;
   }
 
-  /** Free allocated memory. */
   release(address: number) {
     this.module._free(address);
   }
 
-  /** Return a view of fp32 numbers in memory. */
   floats(address: number, count: number) {
     return new Float32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of bytes in memory. */
   bytes(address: number, count: number) {
     return new Uint8Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of 32-bit integers in memory. */
   integers(address: number, count: number) {
     return new Int32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of 64-bit integers in memory. */
   longs(address: number, count: number) {
     return new BigInt64Array(this.module.HEAPU8.buffer, address, count);
   }
@@ -210,7 +205,6 @@ export class Runtime {
     return { tensor, release };
   }
 
-  /** Return the address of a name in memory. */
   nameOf(name: string) {
     const known = this.names.get(name);
     if (known !== undefined) return known;

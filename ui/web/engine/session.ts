@@ -16,7 +16,6 @@ import { ArgumentError, EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
 import { Cache } from "./model.ts";
 
-/** News for the page. */
 export interface News {
   about: "decode" | "compare" | "timing" | "bench";
   text?: string; // a line for the visitor; "" clears the last one
@@ -35,7 +34,6 @@ const BENCH_ROUNDS = 15;
 const BENCH_CACHED = 64;
 const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
 
-/** Round to three digits. */
 const rounded = (value: number) => Number(value.toPrecision(3));
 
 export class Session {
@@ -167,7 +165,6 @@ export class Session {
     const { checkpoint } = this;
     const { model, name } = checkpoint;
     const { fewestRows, logitRowStep } = model;
-    /** Return the tokens per second of a strategy. */
     const speed = async (strategy: string) => {
       const [lane] = await this.makeLanes({ ...BENCH_FORM, strategy });
       while (await lane.step());
@@ -486,7 +483,6 @@ export class RunLines {
     readonly checkpoint: Checkpoint,
   ) {}
 
-  /** Return the line that opens the run. */
   start({ prompt, promptIds, lanes, names, requestId }: Beginning) {
     const { name, endIds, model } = this.checkpoint;
     const { shape } = model;
@@ -516,7 +512,6 @@ export class RunLines {
     });
   }
 
-  /** Return the line of one forward pass of a lane. */
   step(lane: string, event: StepEvent) {
     return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }

@@ -121,7 +121,6 @@ export class Tokenizer {
   }
 }
 
-/** Return the message of an error, on one line. */
 function wordsOf(error: unknown) {
   return String(error instanceof Error ? error.message : error).replace(/\s+/g, " ");
 }

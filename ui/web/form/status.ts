@@ -7,12 +7,10 @@ import { foldForm } from "../dom/screen.ts";
 import { type Channel, channel } from "../dom/views.ts";
 import { form, onForm } from "./form.ts";
 
-/** a message, see sayStatus */
 type Message = { text: string; isError: boolean; isAboutForm?: boolean };
 
 const status: Channel<Message> = channel();
 
-/** Show a text in the status line. */
 export function sayStatus(text: string, isError: boolean = false, isAboutForm: boolean = false) {
   status.say({ text, isError, isAboutForm });
 }

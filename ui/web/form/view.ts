@@ -37,7 +37,6 @@ function chip({ label, prompts: pairs }: Model["presets"][number]) {
   >`;
 }
 
-/** Show the examples of the model that is chosen. */
 export function mountPresets(element: HTMLElement, signal: AbortSignal) {
   const [chips, promise] = [find(element, ".sbd-presets"), find(element, ".sbd-promise")];
   onForm(() => {
@@ -71,7 +70,6 @@ export function mountSamples(element: HTMLElement, signal: AbortSignal) {
 
 const BOUNDS: Record<string, { gamma: string }> = constants.bounds;
 
-/** Return a labelled field of a setting. */
 function field(name: string) {
   const { titles, step, low, high, help } = FIELDS[name] as (typeof FIELDS)[string];
   const { model, values } = form;

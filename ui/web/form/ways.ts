@@ -46,7 +46,6 @@ export function adviceWords(best: string, hasBlanks: boolean) {
 
 const KINDS = ["verify", CAUSAL_FIRST, "sbd", "ntp"]; // three strategies, and a solver of sbd
 
-/** The settings that were measured to be best. */
 function bestSettings() {
   const { strategy = "ntp", gamma = 0 } = form.model?.best ?? {};
   return { strategy, gamma, solver: PAPER_SOLVER };

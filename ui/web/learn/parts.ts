@@ -144,7 +144,6 @@ export class PlayedSlider {
   }
 }
 
-/** Return the words on what the reader did. */
 export function news(words: string): TemplateResult {
   return html`<p class="sbd-learn-yours" role="status">${words}</p>`;
 }
@@ -196,7 +195,6 @@ export class Figure {
     };
   }
 
-  /** Add parts that show the run. */
   add(...parts: Part[]) {
     this.parts.push(...parts);
     this.draw();

@@ -37,7 +37,6 @@ interface LearnHost {
   chooseModel: (name: string) => void;
 }
 
-/** The arguments of a scene. */
 interface SceneContext {
   lesson: Lesson;
   signal: AbortSignal; // aborted when the reader leaves the scene
@@ -200,7 +199,6 @@ export class LearnView {
     return this.lesson?.scenes.map(({ address }) => address) ?? [];
   }
 
-  /** Show a scene when the view comes to the front. */
   open() {
     if (!this.isOpen) this.follow();
   }
@@ -223,7 +221,6 @@ export class LearnView {
     this.lecture.leave();
   }
 
-  /** Whether the address belongs to the Learn view. */
   get isNamed() {
     return sceneAt(location.hash, []) !== null;
   }
@@ -365,7 +362,6 @@ function readable(text: string) {
   }
 }
 
-/** @param address of a scene */
 export function hashOf(address: string) {
   return `#learn/${address}`;
 }
@@ -440,7 +436,6 @@ interface LessonData {
 
 export type Lesson = Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> };
 
-/** Read a run from wire lines. */
 function runOf(lines: string | undefined): Run {
   const history = new History();
   history.accept(lines ?? "");

@@ -76,13 +76,11 @@ class RooflineView {
     this.cards = new ChartCards(setting.cards);
   }
 
-  /** @param name of the view that is shown now */
   turn(name: string) {
     this.isInFront = name === NAME;
     if (this.isInFront) this.follow();
   }
 
-  /** Calculate the query of the address. */
   follow() {
     this.query = queryAt(location.hash) ?? this.query;
     this.calculate();

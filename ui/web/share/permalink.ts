@@ -72,7 +72,6 @@ export function isLink() {
   return constants.linkNames.some((name) => name !== "with" && query.has(name));
 }
 
-/** Return the query parameters of the page's address. */
 export function queryOfAddress() {
   return new URLSearchParams(window.location.search);
 }

@@ -118,7 +118,6 @@ export class Picture {
     return `${text.slice(0, low)}…`;
   }
 
-  /** Draw the staircase in a box, up to `pass`. */
   drawStairs(pass: number, { x, y, width, height }: Box) {
     const { context, run, isDark } = this;
     const { accent, ntp, line, muted, well } = this.inks;
@@ -144,7 +143,6 @@ export class Picture {
     context.restore();
   }
 
-  /** Draw the key of the staircase's colours and dots. */
   drawKey(right: number, y: number) {
     const left = right - 180;
     for (let i = 0; i < 180; i += 1) {
@@ -158,7 +156,6 @@ export class Picture {
     this.write(dots, left - 8, y + 26, 13, muted, { align: "right" });
   }
 
-  /** Draw the run as it is at `pass`. */
   draw(pass: number) {
     const { run, height } = this;
     const { text, muted } = this.inks;

@@ -77,7 +77,6 @@ export class Sheet {
     render(content, this.root);
   }
 
-  /** Return the row that copies a link. */
   linkRow(words: string, link: () => string): Row {
     const copy = async () => {
       const address = link();
@@ -106,7 +105,6 @@ export class Sheet {
     if (!this.root.open) this.root.showModal();
   }
 
-  /** Open or close the dialog. */
   toggle() {
     this.say("");
     if (this.root.open) this.root.close();

@@ -96,7 +96,6 @@ export class Budget {
     this.actions.previewGamma(roundDraggedGamma(axisNats(place)));
   }
 
-  /** Show the title that fits the solver. */
   showTitle(bound: Bound, solver: string) {
     const { title, equation, gamma } = bound;
     const paper = equation ? html`, ${paperTemplate(equation)}` : "";

@@ -201,7 +201,6 @@ const WAYS: { kind: Kind; word: string; title: string }[] = [
   },
 ];
 
-/** The drawer that shows one position. */
 export class Inspector {
   /** Decodes again with the chosen candidate, as the buttons do. */
   give: (kind: Kind) => void = () => {};

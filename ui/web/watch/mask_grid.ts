@@ -30,7 +30,6 @@ function markedText(text: string) {
   return marked;
 }
 
-/** Return a legend that says what the colours mean. */
 function keyTemplate(rows: Record<string, string>) {
   const items = Object.entries(rows).map(
     ([name, words]) =>
@@ -166,7 +165,6 @@ type Inks = typeof INKS;
 /** by whether the page is dark; remembered, as reading a style costs a layout */
 const inksByScheme: Map<boolean, Inks> = new Map();
 
-/** Return the page's colours and font. */
 function inksOf(node: HTMLElement, isDark: boolean) {
   const inks = inksByScheme.get(isDark) ?? { ...INKS };
   if (inksByScheme.has(isDark)) return inks;

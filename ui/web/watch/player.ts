@@ -250,7 +250,6 @@ export class Player {
     setText(this.parts.live, text);
   }
 
-  /** Let a screen reader speak what a position holds. */
   sayPosition(position: number) {
     const view = this.makeView();
     if (view) this.say(positionTitle(view, position));

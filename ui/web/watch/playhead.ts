@@ -324,32 +324,20 @@ export class Reveals {
 }
 
 /** What the visitor chose, and where playback is. */
-export interface PlayerState {
-  pass: number; // index of the forward pass at the playhead
-  ntpPass: number | null; // pass of next-token prediction as it plays on alone; null before
-  isPlaying: boolean;
-  isByTime: boolean; // whether passes are shown as long as they took, and both lanes at the same time
-  speed: number; // 1 is normal
-  hovered: number | null; // position pointed at; null for none
-  held: number | null; // position that the inspector keeps showing; null for none
-  gammaPreview: number | null; // the dragged gamma; null while none is dragged
-  alternative: number | null; // id of the candidate chosen in the inspector; null for none
-  showsHindsight: boolean; // whether the text marks the tokens with which hindsight disagrees
-}
+export type PlayerState = ReturnType<typeof initialState>;
 
-/** State of a new player. */
-export function initialState(): PlayerState {
+export function initialState() {
   return {
-    pass: 0,
-    ntpPass: null,
+    pass: 0, // index of the forward pass at the playhead
+    ntpPass: null as number | null, // pass of next-token prediction as it plays on alone; null before
     isPlaying: false,
-    isByTime: true,
-    speed: 1,
-    hovered: null,
-    held: null,
-    gammaPreview: null,
-    alternative: null,
-    showsHindsight: false,
+    isByTime: true, // whether passes are shown as long as they took, and both lanes at the same time
+    speed: 1, // 1 is normal
+    hovered: null as number | null, // position pointed at; null for none
+    held: null as number | null, // position that the inspector keeps showing; null for none
+    gammaPreview: null as number | null, // the dragged gamma; null while none is dragged
+    alternative: null as number | null, // id of the candidate chosen in the inspector; null for none
+    showsHindsight: false, // whether the text marks the tokens with which hindsight disagrees
   };
 }
 

@@ -114,7 +114,6 @@ export function weightsWords({ weights }: View["run"]) {
     : `Weights: ${own}`;
 }
 
-/** Return a group of numbers under a heading. */
 function group(name: string, title: string, heading: unknown, cells: Record<string, Cell>) {
   const rows = Object.entries(cells).map(
     ([key, { shown, label, look = "" }]) =>
@@ -129,7 +128,6 @@ function group(name: string, title: string, heading: unknown, cells: Record<stri
   </section>`;
 }
 
-/** All the numbers of a run, each in a cell. */
 export class NumbersView {
   /** by id of the run */
   timings: Map<string, Timing> = new Map();
@@ -292,7 +290,6 @@ const HINDSIGHT_WORDS =
   "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
   "where it had masks, is never read again.";
 
-/** The button Details, and the drawer that it opens. */
 export class Details {
   button: HTMLButtonElement;
   root = make("aside", "sbd-drawer sbd-details", { "aria-label": "Details" });

@@ -39,7 +39,6 @@ function cellWords(run: Run, pass: number, position: number) {
   return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
 }
 
-/** Return the page's colours and font. */
 function styleOf(stage: HTMLElement): StairsStyle {
   const style = getComputedStyle(stage);
   const read = (name: string) => style.getPropertyValue(name).trim();
@@ -114,7 +113,6 @@ export class Staircase {
     return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
-  /** Return the sizes of the grid and its cells for a run. */
   measure(run: Run): Geometry {
     const { positions, passes } = staircaseExtent(run);
     const { left, top } = this.margins;

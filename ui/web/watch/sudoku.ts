@@ -151,12 +151,10 @@ export function brokenCells(puzzle: string, digits: (string | null)[]) {
   return broken;
 }
 
-/** Count the cells that hold a digit. */
 export function numWritten(digits: (string | null)[]) {
   return digits.filter((digit) => digit !== null && /^\d$/.test(digit)).length;
 }
 
-/** Say how far the puzzle is solved. */
 export function sudokuVerdict(numFilled: number, numBroken: number, isOver: boolean) {
   const breaks = `${numBroken} ${numBroken === 1 ? "cell breaks" : "cells break"} a rule`;
   if (numFilled === SUDOKU_CELLS) {

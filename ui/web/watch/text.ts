@@ -99,7 +99,6 @@ function endOf(node: Element | null, start: number) {
   return getComputedStyle(node).direction === "rtl" ? -rect.left : rect.right;
 }
 
-/** The text of a lane, in a box that scrolls. */
 export class LaneText {
   inner = make("div", "sbd-text-inner", { dir: "auto" });
   root: HTMLDivElement;
@@ -161,7 +160,6 @@ export class LaneText {
     }
   }
 
-  /** Animate the tokens that came with the pass shown. */
   animate({ pass, reveals }: View, lane: Lane) {
     const count = lane.steps[pass]?.reveals.length ?? 0;
     for (const node of this.inner.querySelectorAll<HTMLElement>(".is-new")) {
@@ -193,7 +191,6 @@ function laneTitle(run: Run, lane: Lane) {
   return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
 }
 
-/** A lane: its head, and its text below. */
 export class LaneView {
   text: LaneText;
   root = make("section", "sbd-lane");

@@ -87,7 +87,6 @@ type TileKind =
   | "masked"
   | "beyond"
   | "empty";
-/** What a tile shows. */
 interface TileState {
   kind: TileKind;
   token: number | undefined; // id; undefined if there is not even a guess
@@ -171,7 +170,6 @@ export function positionTitle(
 
 const MAX_HEAD_LETTERS = 4; // that fit side by side over a token
 
-/** The tile of one position. */
 class Tile {
   position = make("span", "sbd-tile-position");
   pass = make("span", "sbd-tile-pass");

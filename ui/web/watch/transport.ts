@@ -11,7 +11,6 @@ import type { View } from "./playhead.ts";
 
 const MAX_TICKS = 100; // on the scrubber
 
-/** Make the playback controls. */
 export function makeTransport(actions: Actions) {
   const root = make("div", "sbd-transport", { role: "group", "aria-label": "Playback" });
   const seek = (event: Event) => {

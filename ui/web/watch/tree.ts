@@ -24,7 +24,6 @@ export type Origin = { kind: string; position?: number; pass?: number };
 export type TreeNode = { run: Run; parent: TreeNode | null; depth: number; words: string };
 const MAX_REQUESTS = 32;
 
-/** Say how a run was made from its parent. */
 function originWords(run: Run, { kind, position = -1, pass = 0 }: Origin) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));

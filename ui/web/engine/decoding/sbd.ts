@@ -78,7 +78,6 @@ class Block {
     return [...beforeEnd.keys()].filter((offset) => beforeEnd[offset] === this.state.maskId);
   }
 
-  /** Reveal the likeliest tokens at some offsets. */
   reveal(order: number[], rows: Row[]) {
     for (const offset of order) this.tokenIds[offset] = rows[offset].bestId;
     return revealsOf(rows, this.start, order);

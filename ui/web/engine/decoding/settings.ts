@@ -18,7 +18,6 @@ export const FIRST_VALUES: Readonly<Record<string, unknown>> = Object.fromEntrie
     .map((setting) => [setting.name, setting.default ?? 0]),
 );
 
-/** The parameters of each solver with their defaults. */
 export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
   constants.solverDefaults;
 
@@ -31,7 +30,6 @@ export type Solver = {
   by: string;
 };
 
-/** The settings of a decode. */
 export interface Settings {
   strategy: string;
   solver: Solver; // has only its own parameters

@@ -86,7 +86,6 @@ export class DecodingState {
     return (last !== undefined && this.checkpoint.endIds.has(last)) || this.numLeft <= 0;
   }
 
-  /** Begin a forward pass and return its request. */
   request(
     causalIds: number[],
     blockIds: number[],

@@ -119,7 +119,6 @@ export class DraftAndVerify {
     });
   }
 
-  /** Return the mask tokens of a span. */
   masks(span: Span): number[] {
     return new Array(span.size).fill(this.state.maskId);
   }
@@ -150,7 +149,6 @@ export class DraftAndVerify {
     return state.event(block, { masked, reveals, committed: tokens, draft, hindsight, predrafts });
   }
 
-  /** Make the next draft from a block's rows. */
   drafted(rows: Row[]) {
     const { state } = this;
     const own = rows.slice(1).map(({ probability }) => probability);

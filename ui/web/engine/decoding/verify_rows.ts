@@ -169,7 +169,6 @@ function survivalTo({ survival }: Calibration, depth: number) {
   return last * (before ? last / before : 0) ** (depth - survival.length + 1);
 }
 
-/** Return the sum of the values. */
 function total(values: number[]) {
   return values.reduce((sum, value) => sum + value, 0);
 }

@@ -79,7 +79,6 @@ export function withKept(run: Run, pass: number, kept: Set<number>): Run {
   return Object.create(run, { main: { value: lane } });
 }
 
-/** Name the block that is shown. */
 function titleWords(run: Run, pass: number) {
   const { start = 0, size = 1 } = run.main.steps[pass]?.block ?? {};
   const number = Math.floor(start / Math.max(size, 1)) + 1;

@@ -109,7 +109,6 @@ export const makeCheckScene: MakeScene = ({ lesson, signal, onActed, say, draw }
   return { view, answer: () => answer() };
 };
 
-/** @param tokens of a draft */
 function namesOf(run: Run, tokens: number[]) {
   return distinctNames(tokens.map((token) => spokenName(run.tokenText(token))));
 }

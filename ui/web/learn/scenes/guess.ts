@@ -15,7 +15,6 @@ function endOf(text: string) {
   return `…${text.slice(-SHOWN_BEFORE).replace(/^\S*/, "")}`;
 }
 
-/** Return a list of the model's best guesses with their probabilities. */
 export function guessesTemplate(guesses: Gap["guesses"]) {
   const rows = guesses.map(
     ([text, probability]) =>
@@ -44,7 +43,6 @@ function meter(entropy: number) {
   </div>`;
 }
 
-/** Say what the model thinks of the reader's word. */
 function replyWords({ guesses }: Gap, chosen: string) {
   const [best, ...others] = guesses.map(([text, part]) => ({ text: text.trim(), part }));
   if (!best || best.text === chosen) return "The model’s likeliest word too.";

@@ -33,7 +33,6 @@ function nameOf(written: string[], row: number) {
   return row < written.length ? tokenName(written[row] ?? "") : `mask ${row - written.length + 1}`;
 }
 
-/** Say which places a place may look at. */
 function lookWords({ written, size }: ReturnType<typeof placesOf>, row: number) {
   const name = nameOf(written, row);
   if (row < written.length)

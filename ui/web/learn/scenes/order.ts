@@ -22,12 +22,10 @@ export function fillWords(pass: number, last: number) {
   return `forward pass ${pass} (${rest})`;
 }
 
-/** Return the pass that filled a cell. */
 function passOf(lane: Lane, cell: number) {
   return lane.fixed.get(cell)?.pass ?? 0;
 }
 
-/** Return the pass that filled the last cell. */
 function solvedPass(lane: Lane) {
   return Math.max(...Array.from({ length: SUDOKU_CELLS }, (_, cell) => passOf(lane, cell)));
 }
