@@ -66,17 +66,16 @@ function library() {
 /** One chart: its title, its description behind a "?", and the element that it is drawn in. */
 class Card {
   plot = make("div", "sbd-chart-stage");
-  root: HTMLElement;
+  root = make("section", `sbd-chart is-${this.row.id}`);
   figure: Figure | null = null;
   drawnScheme = ""; // the scheme in which the figure was drawn: "light", "dark", or "" for none
   isInSight = false;
 
   /** @param below what stands under the chart */
   constructor(
-    row: CardWords,
+    readonly row: CardWords,
     readonly below: Node | string = "",
   ) {
-    this.root = make("section", `sbd-chart is-${row.id}`);
     this.setWords(row);
   }
 

@@ -20,27 +20,22 @@ import { LaneText } from "./watch/text.ts";
 const RACE_SECONDS = 14;
 const MOST_SECONDS = 0.3; // for each forward pass of the longer lane
 const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
+// Positions cannot be inspected here.
+const STILL = { hover: () => {}, toggleHold: () => {} };
 
 /** One lane: its name, the number of its forward passes so far, and its text. */
 class HomeLane {
   shown = "";
-  title: string;
-  text: LaneText;
-  spacer: LaneText;
-  root: HTMLElement;
+  title = LANE_TITLES[this.lane.name] ?? this.lane.name;
+  text = new LaneText(`${this.title}: answer`, STILL);
+  // The whole answer, invisible, so that its space is taken from the start.
+  spacer = new LaneText("", STILL);
+  root = make("section", `sbd-home-lane sbd-lane-${this.isMain ? "main" : "ntp"}`);
 
   constructor(
     readonly lane: Lane,
-    isMain: boolean,
-  ) {
-    this.title = LANE_TITLES[lane.name] ?? lane.name;
-    // Positions cannot be inspected here.
-    const still = { hover: () => {}, toggleHold: () => {} };
-    this.text = new LaneText(`${this.title}: answer`, still);
-    // The whole answer, invisible, so that its space is taken from the start.
-    this.spacer = new LaneText("", still);
-    this.root = make("section", `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`);
-  }
+    readonly isMain: boolean,
+  ) {}
 
   update(pass: number, viewAt: (pass: number) => View) {
     const { lane, title, text, spacer } = this;
@@ -72,7 +67,7 @@ class HomeRace {
   reveals = new Reveals();
   lanes: HomeLane[];
   play = make("span", "sbd-home-play");
-  root: HTMLDivElement;
+  root = make("div", "sbd-home-race", { "data-strategy": this.run.strategy });
   clock: Clock;
 
   /** @param run complete, with two lanes @param signal ends the race */
@@ -87,7 +82,6 @@ class HomeRace {
     this.clock = new Clock({ duration, loops: true, isByTime }, () => this.draw(), signal);
     this.clock.lanes = lanes;
     this.lanes = lanes.map((lane) => new HomeLane(lane, lane === run.main));
-    this.root = make("div", "sbd-home-race", { "data-strategy": run.strategy });
     listenToKeys(this.root, { togglePlay: () => this.clock.toggle() }, signal);
     onScheme(() => this.draw(), signal);
     this.clock.set({ value: prefersReducedMotion() ? this.clock.finish : 0 });

@@ -52,24 +52,18 @@ function laneOf({ kind, value }: Way) {
 }
 
 export class CompareForm {
-  presetByModel: Record<string, string[]>;
-  warnings: Record<string, string>;
-  kinds: string[];
+  kinds = Object.keys(this.setting.presets).length ? KINDS : ["ntp"];
+  presets = Object.entries(this.setting.presets).map(([name, lanes]) => ({ name, lanes }));
   ways: Way[] = [];
   isRunning = false;
   message = "";
   hasError = false;
-  presets: { name: string; lanes: string[] }[];
   root = make("div", "sbd-card sbd-compare-form");
 
   constructor(
-    { presets, of_model: presetByModel = {}, warnings = {} }: FormSetting,
+    readonly setting: FormSetting,
     readonly actions: FormActions,
   ) {
-    this.presetByModel = presetByModel;
-    this.warnings = warnings;
-    this.kinds = Object.keys(presets).length ? KINDS : ["ntp"];
-    this.presets = Object.entries(presets).map(([name, lanes]) => ({ name, lanes }));
     this.choose(this.presets[0]?.lanes ?? ["ntp"]);
     this.takeModelPreset();
     this.root.addEventListener("keydown", (event) => {
@@ -83,7 +77,7 @@ export class CompareForm {
   /** Give the first preset the lanes of the model that is chosen now; choose them if its old lanes are chosen. */
   takeModelPreset() {
     const [first] = this.presets;
-    const lanes = this.presetByModel[chosenModel()];
+    const lanes = this.setting.of_model?.[chosenModel()];
     if (!first || !lanes?.length || String(lanes) === String(first.lanes)) return;
     const isPresetChosen = String(this.lanes) === String(first.lanes);
     first.lanes = lanes;
@@ -144,7 +138,7 @@ export class CompareForm {
         ><legend class="sbd-unseen">Ways to decode</legend
         >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset
       >
-      <p class="sbd-compare-warning">${(isSbdChosen && this.warnings[chosenModel()]) || ""}</p>`;
+      <p class="sbd-compare-warning">${(isSbdChosen && this.setting.warnings?.[chosenModel()]) || ""}</p>`;
     render(content, this.root);
   }
 
@@ -237,7 +231,7 @@ export class DifferenceLine {
   hasFailed = false;
   /** Whether Compare was pressed and nothing of the new run has come yet. */
   isWaiting = false;
-  root: HTMLParagraphElement;
+  root = make("p", "sbd-stale", { role: "status", hidden: "" });
 
   constructor(
     readonly getRun: () => Run | null,
@@ -245,7 +239,6 @@ export class DifferenceLine {
     readonly onDiffer: () => void,
     signal: AbortSignal,
   ) {
-    this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
     onForm(() => this.update(), signal);
   }
 

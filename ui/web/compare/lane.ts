@@ -22,7 +22,7 @@ const DIFFERS_TITLE = "differs from next-token prediction";
 
 /** A lane of a comparison: its answer, how that differs, and how long it took. */
 export class LaneState {
-  title: string;
+  title = laneTitle(this.lane.name);
   /** null until both answers are complete */
   comparison: Comparison | null = null;
   /** seconds a token in every complete timing of this comparison */
@@ -33,9 +33,7 @@ export class LaneState {
   constructor(
     readonly run: Run,
     readonly lane: Lane,
-  ) {
-    this.title = laneTitle(lane.name);
-  }
+  ) {}
 
   /** Seconds a token in every timing of this comparison; before it is timed again, in this run. */
   get times() {

@@ -438,27 +438,27 @@ const SHARED_SETTINGS = constants.settings.flatMap(({ name, link, strategies }) 
 const MAX_NAME = 40; // letters of the prompt in a file name
 
 export class Run {
-  id: string;
-  prompt: string;
-  model: string;
-  requestId: string;
-  about: string;
-  turns: [role: string, content: string][];
-  weights: Record<string, string>;
-  versions: Record<string, string>;
-  exactness: string;
-  isRecorded: boolean;
-  isOfBrowser: boolean;
-  config: Config;
-  strategy: string;
-  solver: Solver;
-  blockSize: number;
-  shape: Shape | null;
-  promptIds: number[];
+  id = this.line.run;
+  prompt = this.line.prompt ?? "";
+  model = this.line.model ?? "";
+  requestId = this.line.ask ?? "";
+  about = this.line.about ?? "";
+  turns = (this.line.messages ?? []).slice(0, -1); // the messages before the prompt
+  weights = this.line.weights ?? {}; // digests of the weights, by name
+  versions: Record<string, string> = this.line.versions ?? {};
+  exactness = this.versions.exactness ?? ""; // how closely verify equals next-token prediction
+  isRecorded = Boolean(this.line.is_recorded);
+  isOfBrowser = this.versions.engine === "browser";
+  config = this.line.lanes[0];
+  strategy = this.config.strategy;
+  solver = this.config.solver;
+  blockSize = this.config.block_size;
+  shape = this.line.shape ?? null;
+  promptIds = this.line.prompt_token_ids ?? []; // empty if the run does not list them
   /** texts of tokens by id */
   tokens: Map<number, string> = new Map();
   hasBytes = false;
-  pins: Map<number, number>;
+  pins = new Map(this.config.pinned);
   main: Lane;
   lanes: Map<string, Lane>;
   ntp: Lane | null;
@@ -468,26 +468,8 @@ export class Run {
   /** all wire lines read so far, from which the run can be saved */
   lines: string[] = [];
 
-  constructor(line: RunLine) {
-    this.id = line.run;
-    this.prompt = line.prompt ?? "";
-    this.model = line.model ?? "";
-    this.requestId = line.ask ?? "";
-    this.about = line.about ?? "";
-    this.turns = (line.messages ?? []).slice(0, -1); // the messages before the prompt
-    this.weights = line.weights ?? {}; // digests of the weights, by name
-    this.versions = line.versions ?? {};
-    this.exactness = this.versions.exactness ?? ""; // how closely verify equals next-token prediction
-    this.isRecorded = Boolean(line.is_recorded);
-    this.isOfBrowser = this.versions.engine === "browser";
-    this.config = line.lanes[0];
-    this.strategy = this.config.strategy;
-    this.solver = this.config.solver;
-    this.blockSize = this.config.block_size;
-    this.shape = line.shape ?? null;
-    this.promptIds = line.prompt_token_ids ?? []; // empty if the run does not list them
+  constructor(readonly line: RunLine) {
     this.addTokens(line.tokens ?? {});
-    this.pins = new Map(this.config.pinned);
     const ends = new Set(line.end_token_ids ?? []);
     const isEnd = (token: number) => ends.has(token);
     const [name = this.strategy, ...names] = line.names ?? [];

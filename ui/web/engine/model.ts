@@ -156,13 +156,13 @@ function rotaryTables({
 }
 
 export class Model {
-  rotary: { cosines: Float32Array<ArrayBuffer>; sines: Float32Array<ArrayBuffer> };
-  inputs: Scratch;
-  outputs: Scratch;
+  rotary = rotaryTables(this.shape);
+  inputs = new Scratch(this.runtime);
+  outputs = new Scratch(this.runtime);
   /** Least number of rows of a pass: with fewer, a row's values may depend on the rows beside it. */
-  fewestRows: number;
+  fewestRows = this.runtime.device ? ROW_COUNTS[0] : 1;
   /** The number of rows with logits is a multiple of this. */
-  logitRowStep: number;
+  logitRowStep = this.fewestRows;
 
   /** @param samplerSize numbers per row that the graph computes for a sampler head; 0 without one */
   constructor(
@@ -170,13 +170,7 @@ export class Model {
     readonly session: number,
     readonly shape: Shape,
     readonly samplerSize: number,
-  ) {
-    this.rotary = rotaryTables(shape);
-    this.inputs = new Scratch(runtime);
-    this.outputs = new Scratch(runtime);
-    this.fewestRows = runtime.device ? ROW_COUNTS[0] : 1;
-    this.logitRowStep = this.fewestRows;
-  }
+  ) {}
 
   /** Return the number of rows to which a pass is padded. @param numRows rows that it reads */
   paddedRows(numRows: number) {

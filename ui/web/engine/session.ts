@@ -382,20 +382,17 @@ type Finish = "end_of_sequence" | "length" | "stopped";
 
 /** One decode in progress: its request, and the events so far. */
 export class Lane {
-  name: string;
+  name = this.settings.strategy;
   events: StepEvent[] = [];
   hasRevealed = false;
-  stream: AsyncGenerator<StepEvent, void>;
+  stream = stream(this.checkpoint, this.promptIds, this.settings);
 
   constructor(
     readonly checkpoint: Checkpoint,
     readonly prompt: string,
     readonly promptIds: number[],
     readonly settings: Settings,
-  ) {
-    this.name = settings.strategy;
-    this.stream = stream(checkpoint, promptIds, settings);
-  }
+  ) {}
 
   /** Make the next forward pass and return its event; null if the lane is complete or closed. */
   async step() {

@@ -66,15 +66,13 @@ class RooflineView {
   /** what is calculated, with values that a box may not hold */
   query: Query = DEFAULTS;
   failure = "";
-  cards: ChartCards;
+  cards = new ChartCards(this.setting.cards);
   save = makeTableButtons("sbd-roofline", "this table", () => this.table());
 
   constructor(
     readonly host: HTMLElement,
     readonly setting: Setting & { cards: CardWords[] },
-  ) {
-    this.cards = new ChartCards(setting.cards);
-  }
+  ) {}
 
   turn(name: string) {
     this.isInFront = name === NAME;

@@ -48,20 +48,8 @@ export function strategyLabel(run: Run) {
 
 /** A canvas to draw a run on, in the page's colours and WIDTH units wide. */
 export class Picture {
-  inks: {
-    page: string;
-    well: string;
-    ramp: string;
-    card: string;
-    line: string;
-    text: string;
-    muted: string;
-    accent: string;
-    sbd: string;
-    verify: string;
-    ntp: string;
-  };
-  canvas: HTMLCanvasElement;
+  inks = this.isDark ? { ...constants.inks.dark, ...DARK } : { ...constants.inks.light, ...LIGHT };
+  canvas = document.createElement("canvas");
   context: CanvasRenderingContext2D;
 
   constructor(
@@ -70,10 +58,6 @@ export class Picture {
     readonly height: number,
     scale: number,
   ) {
-    this.inks = isDark
-      ? { ...constants.inks.dark, ...DARK }
-      : { ...constants.inks.light, ...LIGHT };
-    this.canvas = document.createElement("canvas");
     this.canvas.width = WIDTH * scale;
     this.canvas.height = height * scale;
     const context = this.canvas.getContext("2d", { willReadFrequently: true });

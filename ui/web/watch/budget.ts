@@ -34,7 +34,9 @@ function percent(place: number) {
 export class Budget {
   layout: BudgetLayout | null = null;
   note = make("span", "sbd-budget-note");
-  redoButton: HTMLButtonElement;
+  redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", () =>
+    this.actions.redo({ gamma: this.actions.gamma() }, { kind: "gamma" }),
+  );
   bar = make("div", "sbd-budget-bar");
   handle = make(
     "div",
@@ -47,20 +49,22 @@ export class Budget {
   axis = make("div", "sbd-budget-axis", { "aria-hidden": "true" });
   title = make("h3");
   solverQuestion = make("span");
-  head: HTMLDivElement;
-  root: HTMLElement;
+  head = make(
+    "div",
+    "sbd-budget-head",
+    this.title,
+    this.solverQuestion,
+    this.redoButton,
+    this.note,
+  );
+  root = make("section", "sbd-budget", this.head, this.track, this.axis);
 
   constructor(readonly actions: BudgetActions) {
-    const redo = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
-    this.redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
     const ticks = AXIS_TICKS.map(
       (nats) =>
         html`<span class="sbd-budget-tick" style="left: ${percent(axisPlace(nats))}">${nats}</span>`,
     );
     render(html`${ticks}${this.exemptLabel}`, this.axis);
-    const { title, solverQuestion, redoButton, note } = this;
-    this.head = make("div", "sbd-budget-head", title, solverQuestion, redoButton, note);
-    this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
     this.listen();
   }
 

@@ -12,13 +12,12 @@ export class FormDifference {
   /** Whether a requested decode has not begun. */
   isWaiting = false;
   words = make("span", "", { role: "status" });
-  root: HTMLParagraphElement;
+  root = make("p", "sbd-stale", { hidden: "" }, this.words);
 
   constructor(
     readonly getRun: () => Run | null,
     signal: AbortSignal,
   ) {
-    this.root = make("p", "sbd-stale", { hidden: "" }, this.words);
     onForm(() => this.update(), signal);
     document.addEventListener("sbd-run", () => this.update(), { signal });
   }

@@ -25,15 +25,13 @@ import { Programs } from "./program.ts";
 
 export class Hood {
   isOpen = false;
-  grid: MaskGrid;
+  grid = new MaskGrid(this.redraw);
   strip = new CacheStrip();
   programs = new Programs();
-  cost: CostTable;
+  cost = new CostTable(this.redraw);
   root = make("section", "sbd-card sbd-hood", { "aria-label": "Under the hood" });
 
   constructor(readonly redraw: () => void) {
-    this.grid = new MaskGrid(redraw);
-    this.cost = new CostTable(redraw);
     this.draw();
   }
 

@@ -65,10 +65,14 @@ export class Player {
   reveals = new Reveals();
   frame = 0;
   announced = "";
-  state: PlayerState;
-  leaving: AbortController;
-  playhead: Playhead;
-  actions: Actions;
+  state = initialState();
+  leaving = new AbortController();
+  playhead = new Playhead(
+    this.state,
+    () => this.run,
+    (change) => this.set(change),
+  );
+  actions: Actions = makeActions(this);
   formDifference: FormDifference;
   parts: Parts;
   share: Share;
@@ -81,20 +85,12 @@ export class Player {
   ) {
     this.decode = decode ?? null;
     this.host = host ?? null;
-    this.state = initialState();
-    const leaving = new AbortController();
-    this.leaving = leaving;
-    this.playhead = new Playhead(
-      this.state,
-      () => this.run,
-      (change) => this.set(change),
-    );
-    this.actions = makeActions(this);
-    this.formDifference = new FormDifference(() => (this.host ? this.run : null), leaving.signal);
+    const { signal } = this.leaving;
+    this.formDifference = new FormDifference(() => (this.host ? this.run : null), signal);
     this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
-    this.share = new Share(this, this.host, leaving.signal);
-    this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
-    this.termNote = makeTermNote(root, leaving.signal);
+    this.share = new Share(this, this.host, signal);
+    this.lecture = makeLecture(root, () => this.fit(), signal);
+    this.termNote = makeTermNote(root, signal);
     root.classList.add("sbd-player");
     root.replaceChildren(...this.parts.roots, this.share.root, this.termNote);
     this.listen();
@@ -300,35 +296,32 @@ export class Player {
 
 class Parts {
   headline = new Headline();
-  numbers: NumbersView;
-  details: Details;
+  numbers = new NumbersView(this.actions);
+  details = new Details(this.actions, this.numbers.root);
   prompt = make("p", "sbd-prompt");
   message = make("p", "sbd-news", { role: "status", hidden: "" });
   aboutRun = make("p", "sbd-about");
-  tree: Tree;
-  main: LaneView;
-  ntp: LaneView;
+  tree = new Tree(this.runTree, this.actions);
   playOn = make("span", "sbd-play-on");
-  sudoku: SudokuView;
-  block: BlockView;
-  staircase: Staircase;
-  transport: ReturnType<typeof makeTransport>;
-  hood: Hood;
-  inspector: Inspector;
-  help: Help;
+  sudoku = new SudokuView(this.actions);
+  main = new LaneView("Text decoded so far", this.actions, this.sudoku.root);
+  ntp = new LaneView("Next-token text so far", this.actions, this.playOn);
+  block = new BlockView(this.actions);
+  staircase = new Staircase(this.actions);
+  transport = makeTransport(this.actions);
+  hood = new Hood(this.redraw);
+  inspector = new Inspector(this.actions);
+  help = new Help(this.actions.canRedo);
   live = make("div", "sbd-live", { "aria-live": "polite" });
-  lanes: HTMLDivElement;
+  lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
   stage = make("div", "sbd-stage");
 
   constructor(
-    actions: Actions,
+    readonly actions: Actions,
     readonly runTree: RunTree,
     formDifference: FormDifference,
-    redraw: () => void,
+    readonly redraw: () => void,
   ) {
-    this.numbers = new NumbersView(actions);
-    this.details = new Details(actions, this.numbers.root);
-    this.tree = new Tree(runTree, actions);
     const playOn = "Play next-token prediction to its end";
     const button = html`<button
       type="button"
@@ -339,17 +332,7 @@ class Parts {
       >${iconTemplate("play")}to its end</button
     >`;
     render(button, this.playOn);
-    this.sudoku = new SudokuView(actions);
-    this.main = new LaneView("Text decoded so far", actions, this.sudoku.root);
-    this.ntp = new LaneView("Next-token text so far", actions, this.playOn);
     this.ntp.root.classList.add("sbd-lane-ntp");
-    this.block = new BlockView(actions);
-    this.staircase = new Staircase(actions);
-    this.transport = makeTransport(actions);
-    this.hood = new Hood(redraw);
-    this.inspector = new Inspector(actions);
-    this.help = new Help(actions.canRedo);
-    this.lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
     const edit = () => {
       foldForm(false);
       promptBox()?.focus();

@@ -242,7 +242,7 @@ export class Headline {
     const isOfCosts = run.strategy === "verify" && run.config.max_rows === null;
     const notes = [
       isCompared && !isCut && lengthWords(numbers),
-      isCompared && passCostWords(run),
+      isCompared && !timing && passCostWords(run), // of this run alone
       isOfCosts && OF_COSTS_WORDS,
     ];
     setText(this.note, notes.filter(Boolean).join("; "));
@@ -291,17 +291,19 @@ const HINDSIGHT_WORDS =
   "where it had masks, is never read again.";
 
 export class Details {
-  button: HTMLButtonElement;
+  button = make(
+    "button",
+    "sbd-action sbd-details-open",
+    { "aria-expanded": "false" },
+    "Details",
+    () => this.setOpen(!this.isOpen),
+  );
   root = make("aside", "sbd-drawer sbd-details", { "aria-label": "Details" });
 
   constructor(
     readonly actions: Actions,
     readonly numbers: HTMLElement,
-  ) {
-    const folded = { "aria-expanded": "false" };
-    const open = () => this.setOpen(!this.isOpen);
-    this.button = make("button", "sbd-action sbd-details-open", folded, "Details", open);
-  }
+  ) {}
 
   get isOpen() {
     return this.root.classList.contains("is-open");

@@ -28,18 +28,17 @@ export function cellTexts({ run, pass }: Pick<View, "run" | "pass">) {
 
 /** The grid under the answer's text, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
-  cells: ReturnType<SudokuView["makeCell"]>[];
+  cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell));
   root = make("section", "sbd-sudoku", { "aria-label": "The block as a sudoku grid" });
 
   /** @param mark of how a digit came */
   constructor(
-    actions: Pointing,
+    readonly actions: Pointing,
     readonly mark = passMark,
-  ) {
-    this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
-  }
+  ) {}
 
-  makeCell(cell: number, actions: Pointing) {
+  makeCell(cell: number) {
+    const { actions } = this;
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
     const node = make("button", "sbd-sudoku-cell", { tabindex: cell ? -1 : 0 }, pass, digit);

@@ -192,17 +192,15 @@ function laneTitle(run: Run, lane: Lane) {
 }
 
 export class LaneView {
-  text: LaneText;
+  text = new LaneText(this.label, this.actions);
   root = make("section", "sbd-lane");
 
   /** @param below what stands under the text */
   constructor(
-    label: string,
-    actions: Pointing,
+    readonly label: string,
+    readonly actions: Pointing,
     readonly below: Node,
-  ) {
-    this.text = new LaneText(label, actions);
-  }
+  ) {}
 
   update(view: View, lane: Lane) {
     const { run } = view;

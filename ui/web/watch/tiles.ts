@@ -30,15 +30,13 @@ function headingOf({ run, pass }: View) {
 }
 
 export class BlockView {
-  tiles: Tiles;
-  budget: Budget;
+  tiles = new Tiles(this.actions);
+  budget = new Budget(this.actions);
   hasLegend = false;
   view: View | null = null;
   root = make("section", "sbd-block-view", { "aria-label": "Current block" });
 
-  constructor(actions: Actions) {
-    this.tiles = new Tiles(actions);
-    this.budget = new Budget(actions);
+  constructor(readonly actions: Actions) {
     this.root.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.setLegendOpen(false);
     });
