@@ -2,20 +2,13 @@
 // hatched, the one revealed entropy that does not count, then those of positions not revealed. While gamma is dragged,
 // the positions that it would reveal light up, without a forward pass.
 
-import { html, render } from "lit-html";
+import { html, render, type TemplateResult } from "lit-html";
 import { entropyColour, inkOn } from "../core/colours.ts";
 import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.ts";
 import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
-import {
-  type Bound,
-  boundOf,
-  countRevealed,
-  hasBudget,
-  revealCosts,
-  solverOrder,
-} from "../core/solvers.ts";
+import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
+import { find, make, setAttribute } from "../dom/elements.ts";
 import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import { paperTemplate, termTemplates } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
@@ -33,81 +26,43 @@ function percent(place: number) {
 /** The budget as a bar of segments, with a line at gamma that can be dragged. */
 export class Budget {
   layout: BudgetLayout | null = null;
-  note = make("span", "sbd-budget-note");
-  redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", () =>
-    this.actions.redo({ gamma: this.actions.gamma() }, { kind: "gamma" }),
-  );
-  bar = make("div", "sbd-budget-bar");
-  handle = make(
-    "div",
-    "sbd-gamma",
-    { role: "slider", tabindex: "0", "aria-valuemin": "0" },
-    make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),
-  );
-  track = make("div", "sbd-budget-track", this.bar, this.handle);
-  exemptLabel = make("span", "sbd-budget-free");
-  axis = make("div", "sbd-budget-axis", { "aria-hidden": "true" });
-  title = make("h3");
-  solverQuestion = make("span");
-  head = make(
-    "div",
-    "sbd-budget-head",
-    this.title,
-    this.solverQuestion,
-    this.redoButton,
-    this.note,
-  );
-  root = make("section", "sbd-budget", this.head, this.track, this.axis);
+  root = make("section", "sbd-budget");
 
-  constructor(readonly actions: BudgetActions) {
-    const ticks = AXIS_TICKS.map(
-      (nats) =>
-        html`<span class="sbd-budget-tick" style="left: ${percent(axisPlace(nats))}">${nats}</span>`,
-    );
-    render(html`${ticks}${this.exemptLabel}`, this.axis);
-    this.listen();
-  }
-
-  listen() {
-    const { track, handle, actions } = this;
-    track.addEventListener("pointerdown", (event) => {
-      if (!this.canDragGamma) return;
-      event.preventDefault();
-      track.setPointerCapture(event.pointerId);
-      handle.focus({ preventScroll: true });
-      this.drag(event);
-    });
-    track.addEventListener("pointermove", (event) => {
-      if (track.hasPointerCapture(event.pointerId)) this.drag(event);
-    });
-    handle.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") actions.previewGamma(null);
-      const gamma = gammaAfterKey(event.key, actions.gamma());
-      if (gamma === null) return;
-      event.preventDefault();
-      event.stopPropagation();
-      actions.previewGamma(gamma);
-    });
-  }
+  /** @param labelOf the exempt position @param aside what stands at the end of the heading */
+  constructor(
+    readonly actions: BudgetActions,
+    readonly labelOf = exemptWords,
+    readonly aside: TemplateResult | "" = "",
+  ) {}
 
   get canDragGamma() {
     return Boolean(this.layout?.hasGamma && this.layout.segments.length);
   }
 
+  take(event: PointerEvent) {
+    if (!this.canDragGamma) return;
+    event.preventDefault();
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    find(this.root, ".sbd-gamma").focus({ preventScroll: true });
+    this.drag(event);
+  }
+
   drag(event: PointerEvent) {
-    const box = this.track.getBoundingClientRect();
+    const track = event.currentTarget as HTMLElement;
+    if (!track.hasPointerCapture(event.pointerId)) return;
+    const box = track.getBoundingClientRect();
     const place = clamp((event.clientX - box.left) / box.width, 0, 1);
     this.actions.previewGamma(roundDraggedGamma(axisNats(place)));
   }
 
-  showTitle(bound: Bound, solver: string) {
-    const { title, equation, gamma } = bound;
-    const paper = equation ? html`, ${paperTemplate(equation)}` : "";
-    render(html`${termTemplates(title)}${paper}`, this.title);
-    const rule = `${SOLVER_TITLES[solver] ?? solver}: ${SOLVER_LINES[solver] ?? ""}`;
-    render(questionTemplate("solver", rule), this.solverQuestion);
-    setAttribute(this.root, "aria-label", this.title.textContent ?? "");
-    setAttribute(this.handle, "aria-label", `Gamma, ${gamma}`);
+  press(event: KeyboardEvent) {
+    const { actions } = this;
+    if (event.key === "Escape") actions.previewGamma(null);
+    const gamma = gammaAfterKey(event.key, actions.gamma());
+    if (gamma === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    actions.previewGamma(gamma);
   }
 
   segmentTemplate(view: View, { item, left, width, isRevealed, isExempt }: Segment) {
@@ -133,40 +88,73 @@ export class Budget {
   }
 
   update(view: View) {
-    const step = view.run.main.steps[view.pass];
-    const revealed = view.wouldReveal ?? new Set((step?.reveals ?? []).map((r) => r.position));
-    const { solver } = view.run;
-    const layout = layOut(view.run, view.pass, revealed, view.gammaPreview ?? solver.gamma);
-    const segments = layout.segments.slice(0, MAX_TILES);
+    const { run, pass, gammaPreview } = view;
+    const { solver } = run;
+    const revealed = new Set(run.main.steps[pass]?.reveals.map(({ position }) => position));
+    const gamma = gammaPreview ?? solver.gamma;
+    const layout = layOut(run, pass, view.wouldReveal ?? revealed, gamma);
     this.layout = layout;
-    this.showTitle(boundOf(solver), solver.name);
-    const bar = segments.map((segment) => this.segmentTemplate(view, segment));
-    render(bar, this.bar);
-    setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
-    this.showExempt(layout, exemptWords(solver, layout));
-    this.root.classList.toggle("has-gamma", this.canDragGamma);
+    const { actions, aside, canDragGamma } = this;
+    const bound = boundOf(solver);
+    const rule = `${SOLVER_TITLES[solver.name] ?? solver.name}: ${SOLVER_LINES[solver.name] ?? ""}`;
+    const again = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
+    const note = budgetNote(run, pass, gammaPreview, layout);
+    const content = html`<div class="sbd-budget-head">
+        <h3
+          >${termTemplates(bound.title)}${
+            bound.equation ? html`, ${paperTemplate(bound.equation)}` : ""
+          }</h3
+        >
+        <span>${questionTemplate("solver", rule)}</span>
+        <button
+          type="button"
+          class="sbd-action sbd-again"
+          ?hidden=${gammaPreview === null || !actions.canRedo}
+          @click=${again}
+          >Decode again at this γ</button
+        >
+        <span class="sbd-budget-note">${note}</span>${aside}
+      </div>
+      <div
+        class="sbd-budget-track"
+        @pointerdown=${(event: PointerEvent) => this.take(event)}
+        @pointermove=${(event: PointerEvent) => this.drag(event)}
+      >
+        <div class="sbd-budget-bar"
+          >${layout.segments.slice(0, MAX_TILES).map((each) => this.segmentTemplate(view, each))}</div
+        >
+        <div
+          class="sbd-gamma"
+          role="slider"
+          tabindex="0"
+          aria-label="Gamma, ${bound.gamma}"
+          aria-valuemin="0"
+          aria-valuenow=${formatGamma(gamma ?? 0)}
+          aria-valuemax=${formatGamma(Math.max(gamma ?? 0, AXIS_END))}
+          aria-valuetext=${note}
+          style="left: ${percent(axisPlace(gamma ?? 0))}"
+          @keydown=${(event: KeyboardEvent) => this.press(event)}
+        ><span class="sbd-gamma-grip" aria-hidden="true">γ</span></div>
+      </div>
+      <div class="sbd-budget-axis" aria-hidden="true">${TICKS}${this.exemptTemplate(view)}</div>`;
+    render(content, this.root);
+    setAttribute(this.root, "aria-label", find(this.root, "h3").textContent ?? "");
+    this.root.classList.toggle("has-gamma", canDragGamma);
     this.root.classList.toggle("is-cut", layout.isCut);
-    this.root.classList.toggle("is-preview", view.gammaPreview !== null);
-    this.redoButton.hidden = view.gammaPreview === null || !this.actions.canRedo;
-    if (this.canDragGamma) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);
+    this.root.classList.toggle("is-preview", gammaPreview !== null);
   }
 
-  /** Show the label of the hatched segment, under its middle but never outside the bar. */
-  showExempt(layout: BudgetLayout, words: string) {
-    const segment = layout.segments.find(({ isExempt }) => isExempt);
-    this.exemptLabel.hidden = !segment;
-    const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
-    if (!segment) return;
-    setText(this.exemptLabel, words);
-    setStyle(this.exemptLabel, "left", percent(middle));
-    setStyle(this.exemptLabel, "transform", `translateX(-${percent(middle)})`);
-  }
-
-  showGamma(gamma: number) {
-    setStyle(this.handle, "left", percent(axisPlace(gamma)));
-    setAttribute(this.handle, "aria-valuenow", formatGamma(gamma));
-    setAttribute(this.handle, "aria-valuemax", formatGamma(Math.max(gamma, AXIS_END)));
-    setAttribute(this.handle, "aria-valuetext", this.note.textContent ?? "");
+  /** Return the label of the hatched segment, under its middle but never outside the bar. */
+  exemptTemplate({ run }: View) {
+    const { layout } = this;
+    const segment = layout?.segments.find(({ isExempt }) => isExempt);
+    if (!layout || !segment) return html`<span class="sbd-budget-free" hidden></span>`;
+    const middle = percent(clamp(segment.left + segment.width / 2, 0, 1));
+    return html`<span
+      class="sbd-budget-free"
+      style="left: ${middle}; transform: translateX(-${middle})"
+      >${this.labelOf(run.solver, layout)}</span
+    >`;
   }
 }
 
@@ -180,7 +168,10 @@ type Segment = {
 };
 export type BudgetLayout = ReturnType<typeof layOut>;
 export const AXIS_END = 16; // nats; the bar cuts off what is beyond
-const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
+const TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END].map(
+  (nats) =>
+    html`<span class="sbd-budget-tick" style="left: ${percent(axisPlace(nats))}">${nats}</span>`,
+);
 
 const GAMMA_KEYS: Readonly<Record<string, number>> = {
   ArrowRight: 0.01,

@@ -3,7 +3,6 @@
 import { html } from "lit-html";
 import { formatGamma, gammaDigits, roundDraggedGamma } from "../../core/numbers.ts";
 import { Lane, type Run } from "../../core/run.ts";
-import { make, setText } from "../../dom/elements.ts";
 import { LEGEND } from "../../dom/terms.ts";
 import { axisNats, axisPlace, Budget, type BudgetLayout, layOut } from "../../watch/budget.ts";
 import type { View } from "../../watch/playhead.ts";
@@ -119,8 +118,13 @@ export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => 
     },
   });
   const tiles = new Tiles(actions, passName);
-  const budget = new Budget(actions);
-  budget.head.append(make("span", "sbd-learn-source", SCALE));
+  // As many digits as the sum has; with fewer, an entropy could look equal to γ.
+  const labelOf = () => {
+    const { exempt } = sumWords(layout, gamma);
+    return layout.count < 2 ? "always kept" : `not counted: ${exempt}`;
+  };
+  const source = html`<span class="sbd-learn-source">${SCALE}</span>`;
+  const budget = new Budget(actions, labelOf, source);
   /** Show on the tiles what a γ keeps, not what the recorded run kept; entropy bars stay. */
   function showKept(view: View) {
     const kept = withKept(run, pass, view.wouldReveal ?? new Set());
@@ -132,13 +136,9 @@ export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => 
   }
   function update(view: View) {
     showKept(view);
-    budget.update(view);
     gamma = view.gammaPreview ?? 0;
     layout = layOut(run, pass, view.wouldReveal ?? new Set());
-    const { exempt } = sumWords(layout, gamma);
-    // As many digits as the sum has; with fewer, an entropy could look equal to γ.
-    if (exempt)
-      setText(budget.exemptLabel, layout.count < 2 ? "always kept" : `not counted: ${exempt}`);
+    budget.update(view);
     draw();
   }
   figure.seek(pass, false);
