@@ -58,7 +58,7 @@ def to_riding(page) -> int:
 def test_closed_it_draws_nothing_open_it_follows_the_scrubber(shaped):
     go_to(shaped, 0)
     expect(button(shaped)).to_have_attribute("aria-expanded", "false")
-    assert shaped.locator(".sbd-hood-own canvas").evaluate("node => node.style.width") == ""
+    expect(shaped.locator(".sbd-hood-own canvas")).to_have_count(0)
     open_hood(shaped)
     title = shaped.locator(".sbd-hood-mask h3").first
     expect(title).to_contain_text("in forward pass 1:")

@@ -1,6 +1,7 @@
 // The charts under the player, and the bar that opens and closes them. Each chart is a card, drawn by Plotly once it
 // is in view. Open charts follow the run that the player shows; Plotly itself is loaded when the first chart needs it.
 
+import { html, render } from "lit-html";
 import {
   entropyHeatmap,
   type Figure,
@@ -11,11 +12,12 @@ import {
 } from "./core/figures.ts";
 import { failureWords } from "./core/numbers.ts";
 import { decodingWords } from "./core/words.ts";
-import { find, make, makeToggle } from "./dom/elements.ts";
+import { find, make } from "./dom/elements.ts";
 import { pageAddress } from "./dom/page.ts";
 import { makeTableButtons } from "./dom/save.ts";
 import { isDarkPage, onScheme } from "./dom/screen.ts";
-import { makeTermNote, makeUnfoldButton, withTerms } from "./dom/terms.ts";
+import { toggleButton } from "./dom/templates.ts";
+import { makeTermNote, termTemplates, unfoldTemplate } from "./dom/terms.ts";
 import { onViewChange, playerOf } from "./dom/views.ts";
 
 /** Title and description of a chart. ntp, verify: descriptions that replace `words` for a run by that strategy. */
@@ -63,33 +65,27 @@ function library() {
 
 /** One chart: its title, its description behind a "?", and the element that it is drawn in. */
 class Card {
-  id: string;
-  plot: HTMLDivElement;
-  title: HTMLHeadingElement;
-  words: HTMLParagraphElement;
-  root: HTMLElement;
+  plot = make("div", "sbd-chart-stage");
+  root = make("section", `sbd-chart is-${this.row.id}`);
   figure: Figure | null = null;
   drawnScheme = ""; // the scheme in which the figure was drawn: "light", "dark", or "" for none
   isInSight = false;
 
-  constructor({ id, title, words }: CardWords) {
-    this.id = id;
-    this.plot = make("div", "sbd-chart-stage");
-    this.title = make("h3");
-    this.words = make("p");
-    const head = make(
-      "div",
-      "sbd-chart-head",
-      this.title,
-      makeUnfoldButton("this chart", this.words),
-    );
-    this.root = make("section", `sbd-chart is-${id}`, head, this.words, this.plot);
-    this.setWords({ title, words });
+  /** @param below what stands under the chart */
+  constructor(
+    readonly row: CardWords,
+    readonly below: Node | string = "",
+  ) {
+    this.setWords(row);
   }
 
-  setWords({ title, words }: { title: string; words: string }) {
-    this.title.textContent = title;
-    this.words.replaceChildren(...withTerms(words));
+  setWords({ id, title, words }: CardWords) {
+    const content = html`<div class="sbd-chart-head"
+        ><h3>${title}</h3>${unfoldTemplate("this chart", `sbd-chart-${id}-words`)}</div
+      >
+      <p id="sbd-chart-${id}-words" hidden>${termTemplates(words)}</p>
+      ${this.plot}${this.below}`;
+    render(content, this.root);
   }
 
   take(figure: Figure) {
@@ -99,23 +95,24 @@ class Card {
   }
 }
 
-/** The cards of several charts. */
 export class ChartCards {
   name = "";
-  cards: Card[];
+  cards: Map<string, Card>;
   root: HTMLDivElement;
-  sight: IntersectionObserver;
 
-  constructor(rows: CardWords[]) {
-    this.cards = rows.map((row) => new Card(row));
-    this.root = make("div", "sbd-charts-cards", ...this.cards.map(({ root }) => root));
-    this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
-    for (const { root } of this.cards) this.sight.observe(root);
+  /** @param below what stands under charts, by id */
+  constructor(rows: CardWords[], below: Record<string, Node> = {}) {
+    this.cards = new Map(rows.map((row) => [row.id, new Card(row, below[row.id])]));
+    const roots = [...this.cards.values()].map(({ root }) => root);
+    this.root = make("div", "sbd-charts-cards", ...roots);
+    const look = (entries: IntersectionObserverEntry[]) => this.look(entries);
+    const sight = new IntersectionObserver(look, { rootMargin: "300px" });
+    for (const root of roots) sight.observe(root);
   }
 
   look(entries: IntersectionObserverEntry[]) {
     for (const { target, isIntersecting } of entries) {
-      const card = this.cards.find(({ root }) => root === target);
+      const card = [...this.cards.values()].find(({ root }) => root === target);
       if (!card) continue;
       card.isInSight = isIntersecting;
       this.draw(card).catch(() => {}); // show() reports failures
@@ -128,23 +125,22 @@ export class ChartCards {
    */
   async show(figures: Figure[], name: string) {
     this.name = name;
-    for (const figure of figures) this.cards.find(({ id }) => id === figure.id)?.take(figure);
+    for (const figure of figures) this.cards.get(figure.id)?.take(figure);
     await this.drawAll();
   }
 
-  /** Change the titles and descriptions of some charts. */
   setWords(rows: CardWords[]) {
-    for (const row of rows) this.cards.find(({ id }) => id === row.id)?.setWords(row);
+    for (const row of rows) this.cards.get(row.id)?.setWords(row);
   }
 
   /** Draw the charts in view that are not yet drawn in the page's scheme, light or dark. */
   async drawAll() {
-    await Promise.all(this.cards.map((card) => this.draw(card)));
+    await Promise.all([...this.cards.values()].map((card) => this.draw(card)));
   }
 
   /** Draw the charts out of view too, one after the other, while the page shows the cards. */
   async drawRest() {
-    for (const card of this.cards) {
+    for (const card of this.cards.values()) {
       if (this.root.clientWidth) await this.draw(card, true);
     }
   }
@@ -183,36 +179,32 @@ class ChartSection {
   /** runs for the chart of solvers, the newest last, by id */
   marks: Map<string, Mark> = new Map();
   cards: ChartCards | null = null;
-  status: HTMLParagraphElement;
-  bar: HTMLButtonElement;
+  status = make("p", "sbd-charts-status", { role: "status" });
   closedWords = CLOSED_WORDS;
 
   constructor(
     readonly root: HTMLElement,
     readonly setting: Setting,
   ) {
-    this.status = make("p", "sbd-charts-status", { role: "status" });
-    this.bar = makeToggle("Charts", () => this.toggleOpen());
-    find(root, ".sbd-charts-bar").replaceChildren(this.bar, this.status);
-    this.say(withTerms(CLOSED_WORDS));
+    this.drawBar();
+    this.say(CLOSED_WORDS);
   }
 
-  /** @param isCompared whether the section is shown under Compare */
-  setClosedWords(isCompared: boolean) {
-    this.closedWords = isCompared ? SOLVERS_WORDS : CLOSED_WORDS;
-    if (!this.isOpen) this.say(withTerms(this.closedWords));
+  drawBar() {
+    const toggle = toggleButton("Charts", this.isOpen, () => this.toggleOpen());
+    render(html`${toggle}${this.status}`, find(this.root, ".sbd-charts-bar"));
   }
 
-  say(words: string | (Node | string)[], isError: boolean = false) {
+  say(words: string, isError = false) {
     this.status.classList.toggle("is-error", isError);
-    this.status.replaceChildren(...(typeof words === "string" ? [words] : words));
+    render(termTemplates(words), this.status);
   }
 
   toggleOpen() {
     this.isOpen = !this.isOpen;
-    this.bar.setAttribute("aria-expanded", String(this.isOpen));
+    this.drawBar();
     if (this.isOpen) this.open();
-    else this.say(withTerms(this.closedWords));
+    else this.say(this.closedWords);
     this.root.toggleAttribute("data-is-open", this.isOpen);
     this.drawAgain();
   }
@@ -220,9 +212,8 @@ class ChartSection {
   open() {
     library().catch(() => {}); // show() reports failures
     if (this.cards) return;
-    this.cards = new ChartCards(this.setting.cards);
-    const save = makeTableButtons("sbd-solvers", "these results", () => this.table());
-    this.cards.cards.find(({ id }) => id === "solvers")?.root.append(save);
+    const solvers = makeTableButtons("sbd-solvers", "these results", () => this.table());
+    this.cards = new ChartCards(this.setting.cards, { solvers });
     this.root.append(this.cards.root);
   }
 
@@ -300,7 +291,10 @@ export function mountCharts(element: HTMLElement, value: string, signal: AbortSi
     for (const mark of marks) section.marks.set(`compared ${mark.name}`, mark);
     section.drawAgain();
   };
-  onViewChange((name) => section.setClosedWords(name === "compare"), signal);
+  onViewChange((name) => {
+    section.closedWords = name === "compare" ? SOLVERS_WORDS : CLOSED_WORDS;
+    if (!section.isOpen) section.say(section.closedWords);
+  }, signal);
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", onCompared, { signal });
   onScheme(() => section.cards?.drawAll().catch((failure) => section.fail(failure)), signal);

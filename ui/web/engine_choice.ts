@@ -1,11 +1,13 @@
 // The choice where Decode runs, on the server or in this browser, as a line of text with a button; says how fast, too.
 // A page without a server has no choice.
 
+import { html, nothing, render } from "lit-html";
 import constants from "./constants.json" with { type: "json" };
-import { find, make, setText } from "./dom/elements.ts";
+import { find } from "./dom/elements.ts";
 import { pageAddress } from "./dom/page.ts";
 import { storedName } from "./dom/stored_names.ts";
-import { makeTermNote, question } from "./dom/terms.ts";
+import { questionTemplate } from "./dom/templates.ts";
+import { makeTermNote } from "./dom/terms.ts";
 import { playerOf } from "./dom/views.ts";
 import { findStores } from "./engine/files.ts";
 import { findAdapter } from "./engine/runtime.ts";
@@ -21,14 +23,12 @@ import { queryOfAddress, replaceAddress } from "./share/permalink.ts";
 const NOTHING_STORED = { stores: [], isWhole: false };
 /** The largest model that is downloaded before the visitor asks for it. */
 const MAX_UNREQUESTED_BYTES = 20_000_000;
-const REMOVE = "Delete the model from this browser";
 const PREPARING = "Preparing the model …";
 const NOT_STORED = "Your browser has no room to keep the model for later.";
 const ROUNDED =
   "A browser holds this model’s weights in 8 bits, a server perhaps in more: so its words may differ from the " +
   "server’s. Verify keeps those of next-token prediction in the same browser.";
 const LINKED = "The model of this link is not in your browser yet: press Decode.";
-const ALONE = "Open this page on its own to decode with more threads";
 const SCRIPT = "dist/engine.js";
 
 /** Engines by their names in the address; undefined lets the worker choose. */
@@ -70,12 +70,10 @@ function modelInAddress(hasServer: boolean): Source | null {
   return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base, base);
 }
 
-/** Format a number in millions. */
 function formatMillions(count: number) {
   return (count / 1e6).toFixed(1);
 }
 
-/** Format a size in megabytes. */
 function formatMegabytes(bytes: number) {
   return `${formatMillions(bytes)} MB`;
 }
@@ -83,16 +81,9 @@ function formatMegabytes(bytes: number) {
 export class EngineChoice {
   server: ServerEngine | null;
   decoder: Decoder;
-  /** Whether new decodes run in this browser. */
   isInBrowser: boolean;
   /** The model for this browser; null where there is none, or before the page has begun. */
   model: Model | null = null;
-  words: HTMLSpanElement;
-  button: HTMLButtonElement;
-  bar: HTMLProgressElement;
-  deleteButton: HTMLButtonElement;
-  wordsQuestion: HTMLElement;
-  /** Whether this browser can decode on a GPU. */
   hasGpu = false;
   /** What this browser has stored of the model: caches, and whether one is complete. */
   stored: { stores: string[]; isWhole: boolean } = NOTHING_STORED;
@@ -112,23 +103,7 @@ export class EngineChoice {
     const source = modelInAddress(this.server !== null) ?? sourceOf("", "");
     const addresses = { script: pageAddress(SCRIPT), source };
     this.decoder = new Decoder(addresses, hearNews, () => this.draw());
-    this.words = make("span", "sbd-engine-choice-words", { role: "status" });
-    this.button = make("button", "sbd-engine-choice-do", () => this.press());
-    // In a frame that cannot share memory the engine has only one thread.
-    const isFramed = window.top !== window.self && !window.crossOriginIsolated;
-    const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
-    alone.hidden = !isFramed || this.server !== null;
-    this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
-    this.deleteButton = make(
-      "button",
-      "sbd-engine-choice-do",
-      REMOVE,
-      () => void this.deleteModel(),
-    );
-    this.wordsQuestion = question("its words", ROUNDED);
-    const note = makeTermNote(root, signal);
-    const acts = [this.button, this.deleteButton, alone];
-    root.replaceChildren(this.words, this.wordsQuestion, this.bar, ...acts, note);
+    makeTermNote(root, signal);
     onModels(() => this.follow(), signal);
     onSettled(() => this.settle(), signal);
     document.addEventListener("sbd-run", () => this.showSpeed(), { signal });
@@ -145,7 +120,6 @@ export class EngineChoice {
     else this.decoder.take(job);
   }
 
-  /** Use the model that the visitor has chosen. */
   follow() {
     const model = currentModel();
     const next = model?.export ? model : null;
@@ -222,26 +196,48 @@ export class EngineChoice {
     if (this.speed.who !== who) this.speed = { who, words: "" };
     const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean);
     const more = notes.length ? `. ${notes.join(" ")}` : "";
-    setText(this.words, `${who}${this.speed.words}${more}`);
-    this.words.dataset.state = isInBrowser ? state : "off";
-    this.bar.hidden = !isComing || isFetched;
-    this.bar.max = engine.allBytes;
-    this.bar.value = engine.bytes;
-    this.deleteButton.hidden = !(isLarge && stores.length) || isComing;
-    this.wordsQuestion.hidden = !(isLarge && isInBrowser && state === "on");
     const parameters = `${formatMillions(ready?.numParameters ?? 0)} M parameters`;
     const isHere = isInBrowser && ready !== null;
     showBrowserModel(isHere ? `${ready.name} · ${parameters} · in your browser` : "");
-    const offersGpu = isLarge && this.hasGpu && !isComing && !(isInBrowser && state === "on");
+    const isOn = isInBrowser && state === "on";
+    const offersGpu = isLarge && this.hasGpu && !isComing && !isOn;
     const once = isWhole ? "" : `, a download of ${taken}`;
     const useBrowser = `Use your browser${isLarge ? once : ""}`;
     const offer = offersGpu ? `Run it on your own GPU${once}` : useBrowser;
     const isBack = this.server !== null && isInBrowser;
-    setText(this.button, isComing ? "Cancel" : isBack ? "Use the server" : offer);
-    this.button.hidden = this.server === null && !isComing && !offersGpu;
+    // In a frame that cannot share memory the engine has only one thread.
+    const isFramed = window.top !== window.self && !window.crossOriginIsolated;
+    const look = "sbd-engine-choice-do";
+    const content = html`<span
+        class="sbd-engine-choice-words"
+        role="status"
+        data-state=${isInBrowser ? state : "off"}
+        >${who}${this.speed.words}${more}</span
+      >${isLarge && isOn ? questionTemplate("its words", ROUNDED) : nothing}<progress
+        class="sbd-engine-choice-bar"
+        aria-label="Fetched"
+        max=${engine.allBytes || nothing}
+        value=${engine.bytes}
+        ?hidden=${!isComing || isFetched}
+      ></progress
+      ><button
+        type="button"
+        class=${look}
+        ?hidden=${this.server === null && !isComing && !offersGpu}
+        @click=${() => this.press()}
+        >${isComing ? "Cancel" : isBack ? "Use the server" : offer}</button
+      ><button
+        type="button"
+        class=${look}
+        ?hidden=${!(isLarge && stores.length) || isComing}
+        @click=${() => void this.deleteModel()}
+        >Delete the model from this browser</button
+      ><a href=${window.location.href} target="_blank" ?hidden=${!isFramed || this.server !== null}
+        >Open this page on its own to decode with more threads</a
+      >`;
+    render(content, this.root);
   }
 
-  /** Show the speed of the player's run once it is complete. */
   showSpeed() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;

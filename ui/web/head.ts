@@ -1,10 +1,13 @@
 // The header and footer of every view: links, the switch between models, and a notice about a model that was not trained
 // for Set Block Decoding.
 
+import { html, render } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { PAPER_PAGE } from "./core/words.ts";
-import { elementOf, find, icon, make, setAttribute, setText } from "./dom/elements.ts";
+import { elementOf, find, make, setAttribute, setText } from "./dom/elements.ts";
 import { pageAddress, readFromTab, storeInTab } from "./dom/page.ts";
-import { makeTermNote, question } from "./dom/terms.ts";
+import { iconTemplate, questionTemplate } from "./dom/templates.ts";
+import { makeTermNote } from "./dom/terms.ts";
 import {
   type Channel,
   channel,
@@ -49,7 +52,8 @@ function follow(event: MouseEvent) {
 export function mountHeader(element: HTMLElement, signal: AbortSignal) {
   const menu = find(element, ".sbd-menu");
   const nav = find(element, ".sbd-views");
-  menu.replaceChildren(icon("menu"));
+  menu.replaceChildren();
+  render(iconTemplate("menu"), menu);
   menu.setAttribute("aria-label", "Views");
   function setMenuOpen(isOpen: boolean) {
     setAttribute(menu, "aria-expanded", isOpen);
@@ -72,7 +76,6 @@ export function mountHeader(element: HTMLElement, signal: AbortSignal) {
   drawModel();
 }
 
-/** Show a line on the model that decodes. */
 function drawModel() {
   const line = document.querySelector(".sbd-header .sbd-model");
   if (line) setText(line, browserModel || (currentModel()?.line ?? ""));
@@ -93,28 +96,20 @@ const REACHED =
   "lower γ they lose at most 3.3 points on any benchmark of Table 1, at 3.0 and 3.2 tokens per " +
   "forward pass on average.";
 
-function link(href: string, text: string) {
-  return make("a", "", { href, target: "_blank", rel: "noopener noreferrer" }, text);
-}
-
 export function mountFooter(element: HTMLElement, value: string, signal: AbortSignal) {
   const { code, card }: { code: string; card: string } = JSON.parse(value);
   const root = find(element, ".sbd-footer");
-  root.replaceChildren(
-    link(PAPER_PAGE, "Gat et al. 2025, arXiv 2509.04185"),
-    code ? link(code, "Code") : "",
-    link(pageAddress(card), "Model card"),
-    make(
-      "span",
-      "",
-      "The paper and this page",
-      question("what is added and reached", `${REACHED} ${ADDED}`),
-    ),
-  );
+  const link = (href: string, text: string) =>
+    html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
+  const content = html`${link(PAPER_PAGE, "Gat et al. 2025, arXiv 2509.04185")}${
+    code ? link(code, "Code") : ""
+  }${link(pageAddress(card), "Model card")}<span
+      >The paper and this page${questionTemplate("what is added and reached", `${REACHED} ${ADDED}`)}</span
+    >`;
+  render(content, root);
   makeTermNote(root, signal);
 }
 
-/** Show how to train the model that is chosen, if it is not trained. */
 export function mountUntrained(element: HTMLElement, signal: AbortSignal) {
   function show() {
     const words = currentModel()?.untrained;
@@ -123,9 +118,8 @@ export function mountUntrained(element: HTMLElement, signal: AbortSignal) {
     setText(find(element, ".sbd-untrained-name"), words.name);
     setText(find(element, ".sbd-untrained-words"), words.words);
     // In an element of its own, a line is selected as a whole by a click.
-    find(element, ".sbd-untrained-lines").replaceChildren(
-      ...words.lines.map((line) => make("code", "", line)),
-    );
+    const lines = words.lines.map((line) => html`<code>${line}</code>`);
+    render(lines, find(element, ".sbd-untrained-lines"));
   }
   onModels(show, signal);
   show();
@@ -147,27 +141,10 @@ export function chooseModel(name: string, keepsSettings: boolean = false) {
 
 class Switch {
   wanted = ""; // the model that the visitor wants and that is not here yet; "" for none
-  boxes: Map<string, HTMLInputElement> = new Map();
-  about = make("div", "sbd-models-about", { hidden: "" });
-  button: HTMLButtonElement;
-  words = make("span", "", { role: "status" });
-  line: HTMLParagraphElement;
-  root: HTMLDivElement;
+  isAboutOpen = false;
+  root = make("div", "sbd-models-root");
 
   constructor(signal: AbortSignal) {
-    const group = make("div", "sbd-models", { role: "radiogroup", "aria-label": "Model" });
-    for (const { name, title, about } of allModels()) {
-      const box = make("input", "", { type: "radio", name: "sbd-model", value: name });
-      box.addEventListener("change", () => chooseModel(name));
-      this.boxes.set(name, box);
-      group.append(make("label", "", { title: `${title} ${about}.` }, box, title));
-    }
-    const more = { "aria-label": "About the models", "aria-expanded": "false" };
-    const open = () => this.setAboutOpen(this.about.hidden === true);
-    this.button = make("button", "sbd-models-more", more, "⋯", open);
-    const close = make("button", "", "Not now", () => sayWanted(""));
-    this.line = make("p", "sbd-models-line", { hidden: "" }, this.words, close);
-    this.root = make("div", "sbd-models-root", group, this.button, this.about, this.line);
     onWanted((name) => {
       this.wanted = name;
       this.draw();
@@ -177,24 +154,43 @@ class Switch {
   }
 
   draw() {
-    const { wanted } = this;
-    if (wanted && !modelNamed(wanted)?.absence) return chooseModel(wanted); // it has come
-    for (const [name, box] of this.boxes) box.checked = name === chosenModel();
-    this.line.hidden = !wanted;
+    const { wanted, isAboutOpen } = this;
+    const absence = modelNamed(wanted)?.absence;
+    if (wanted && !absence) return chooseModel(wanted); // it has come
     const other = currentModel()?.title ?? "";
-    setText(
-      this.words,
-      wanted ? `${modelNamed(wanted)?.absence} Until then ${other} decodes.` : "",
-    );
+    const choice = ({ name, title, about }: Model) =>
+      html`<label title="${title} ${about}."
+        ><input
+          type="radio"
+          name="sbd-model"
+          value=${name}
+          .checked=${live(name === chosenModel())}
+          @change=${() => chooseModel(name)}
+        />${title}</label
+      >`;
+    const content = html`<div class="sbd-models" role="radiogroup" aria-label="Model"
+        >${allModels().map(choice)}</div
+      ><button
+        type="button"
+        class="sbd-models-more"
+        aria-label="About the models"
+        aria-expanded=${isAboutOpen}
+        @click=${() => this.setAboutOpen(!isAboutOpen)}
+        >⋯</button
+      >
+      <div class="sbd-models-about" ?hidden=${!isAboutOpen}
+        >${allModels().map(({ title, about }) => html`<p><strong>${title}</strong> ${about}.</p>`)}</div
+      >
+      <p class="sbd-models-line" ?hidden=${!wanted}
+        ><span role="status">${wanted ? `${absence} Until then ${other} decodes.` : ""}</span
+        ><button type="button" @click=${() => sayWanted("")}>Not now</button></p
+      >`;
+    render(content, this.root);
   }
 
   setAboutOpen(isOpen: boolean) {
-    this.about.hidden = !isOpen;
-    this.button.setAttribute("aria-expanded", String(isOpen));
-    const rows = allModels().map(({ title, about }) =>
-      make("p", "", make("strong", "", title), ` ${about}.`),
-    );
-    this.about.replaceChildren(...rows);
+    this.isAboutOpen = isOpen;
+    this.draw();
   }
 }
 

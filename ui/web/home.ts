@@ -1,23 +1,16 @@
 // The home view: plays a recorded run beside next-token prediction, forward pass by forward pass, over and over. The
 // visitor can choose another run.
 
-import { html, render } from "lit-html";
+import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "./core/colours.ts";
 import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
 import { LANE_TITLES, PAPER_PAGE } from "./core/words.ts";
 import { Clock } from "./dom/clock.ts";
-import {
-  find,
-  make,
-  makeButton,
-  makeMeasureChoice,
-  setStyle,
-  setText,
-  showPlaying,
-} from "./dom/elements.ts";
+import { find, make } from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
+import { measureChoice, playButton } from "./dom/templates.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
 import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
@@ -27,29 +20,23 @@ import { LaneText } from "./watch/text.ts";
 const RACE_SECONDS = 14;
 const MOST_SECONDS = 0.3; // for each forward pass of the longer lane
 const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
+// Positions cannot be inspected here.
+const STILL = { hover: () => {}, toggleHold: () => {} };
 
 /** One lane: its name, the number of its forward passes so far, and its text. */
 class HomeLane {
   shown = "";
-  title: string;
-  text: LaneText;
-  spacer: LaneText;
-  root: HTMLElement;
+  title = LANE_TITLES[this.lane.name] ?? this.lane.name;
+  text = new LaneText(`${this.title}: answer`, STILL);
+  // The whole answer, invisible, so that its space is taken from the start.
+  spacer = new LaneText("", STILL);
+  root = make("section", `sbd-home-lane sbd-lane-${this.isMain ? "main" : "ntp"}`);
 
   constructor(
     readonly lane: Lane,
-    isMain: boolean,
-  ) {
-    this.title = LANE_TITLES[lane.name] ?? lane.name;
-    // Positions cannot be inspected here.
-    const still = { hover: () => {}, toggleHold: () => {} };
-    this.text = new LaneText(`${this.title}: answer`, still);
-    // The whole answer, invisible, so that its space is taken from the start.
-    this.spacer = new LaneText("", still);
-    this.root = make("section", `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`);
-  }
+    readonly isMain: boolean,
+  ) {}
 
-  /** @param pass to show */
   update(pass: number, viewAt: (pass: number) => View) {
     const { lane, title, text, spacer } = this;
     const key = `${pass} ${isDarkPage()}`;
@@ -79,10 +66,8 @@ class HomeLane {
 class HomeRace {
   reveals = new Reveals();
   lanes: HomeLane[];
-  outcome: HTMLParagraphElement;
-  root: HTMLDivElement;
-  play: HTMLButtonElement;
-  slowness = make("span", "sbd-home-slowness");
+  play = make("span", "sbd-home-play");
+  root = make("div", "sbd-home-race", { "data-strategy": this.run.strategy });
   clock: Clock;
 
   /** @param run complete, with two lanes @param signal ends the race */
@@ -97,21 +82,6 @@ class HomeRace {
     this.clock = new Clock({ duration, loops: true, isByTime }, () => this.draw(), signal);
     this.clock.lanes = lanes;
     this.lanes = lanes.map((lane) => new HomeLane(lane, lane === run.main));
-    const same = haveSameAnswer(run)
-      ? "Both answers are identical, token for token."
-      : "The answers differ.";
-    this.outcome = make("p", "sbd-home-outcome", { role: "status" }, same);
-    const choice = makeMeasureChoice(isByTime, (byTime) => this.clock.measureBy(byTime));
-    const measure = make("span", "sbd-home-measured", choice, this.slowness);
-    this.root = make(
-      "div",
-      "sbd-home-race",
-      { "data-strategy": run.strategy },
-      make("p", "sbd-home-prompt", make("span", "", "Prompt"), ` ${run.prompt}`),
-      make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root)),
-      make("div", "sbd-home-under", makeKey(run), measure, this.outcome),
-    );
-    this.play = makeButton("play", "Play (space)", () => this.clock.toggle());
     listenToKeys(this.root, { togglePlay: () => this.clock.toggle() }, signal);
     onScheme(() => this.draw(), signal);
     this.clock.set({ value: prefersReducedMotion() ? this.clock.finish : 0 });
@@ -122,22 +92,34 @@ class HomeRace {
   }
 
   draw() {
-    const { run, reveals, clock } = this;
+    const { run, reveals, clock, lanes } = this;
     const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
-    showPlaying(this.play, clock.isPlaying);
-    this.outcome.classList.toggle("is-due", clock.value >= clock.finish);
-    setText(this.slowness, clock.slownessWords);
-    for (const lane of this.lanes) {
+    const toggle = () => clock.toggle();
+    render(playButton(clock.isPlaying, toggle), this.play);
+    for (const lane of lanes) {
       const view = (at: number) => viewOf({ ...initialState(), pass: at }, parts);
       lane.update(Math.max(clock.passOf(lane.lane), 0), view);
     }
+    const same = haveSameAnswer(run)
+      ? "Both answers are identical, token for token."
+      : "The answers differ.";
+    const content = html`<p class="sbd-home-prompt"><span>Prompt</span> ${run.prompt}</p>
+      <div class="sbd-home-lanes">${lanes.map(({ root }) => root)}</div>
+      <div class="sbd-home-under">
+        ${keyTemplate(run)}<span class="sbd-home-measured"
+          >${measureChoice(clock.isByTime, (isByTime) => clock.measureBy(isByTime))}<span class="sbd-home-slowness">${clock.slownessWords}</span></span
+        >
+        <p class="sbd-home-outcome ${clock.value >= clock.finish ? "is-due" : ""}" role="status"
+          >${same}</p
+        >
+      </div>`;
+    render(content, this.root);
   }
 }
 
 /** model: the title of the run's model */
 type RecordedRun = { model: string; run: Run };
 
-/** Whether both lanes have the same answer. */
 function haveSameAnswer({ main, ntp }: Run) {
   if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
   return [...main.fixed].every(
@@ -145,71 +127,59 @@ function haveSameAnswer({ main, ntp }: Run) {
   );
 }
 
-function makeSentence(run: Run) {
+function sentence(run: Run) {
   const words = haveSameAnswer(run) ? "the same words" : "an answer";
-  return make(
-    "h2",
-    "sbd-home-sentence",
-    `The same model writes ${words} in `,
-    make("b", "sbd-home-own", String(run.main.steps.length)),
-    " forward passes instead of ",
-    make("b", "sbd-home-plain", String(run.ntp?.steps.length ?? 0)),
-    ".",
-  );
+  return html`<h2 class="sbd-home-sentence"
+    >The same model writes ${words} in
+    <b class="sbd-home-own">${run.main.steps.length}</b> forward passes instead of
+    <b class="sbd-home-plain">${run.ntp?.steps.length ?? 0}</b>.</h2
+  >`;
 }
 
 /**
- * Create a paragraph on the model, its forward passes and the recorded times, with a button that measures the visitor's.
+ * Return a paragraph on the model, its forward passes and the recorded times, with a button that measures the visitor's.
  * @param processor on which the runs were recorded, "" if unknown
  */
-function makeWhy({ model, run }: RecordedRun, processor: string) {
+function whyTemplate({ model, run }: RecordedRun, processor: string) {
   const { strategy, main, ntp } = run;
+  const isVerify = strategy === "verify";
   const [mainSeconds, ntpSeconds] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
-  const checked =
-    strategy === "verify"
-      ? "every token is that of next-token prediction"
-      : "no token is checked against next-token prediction, so another prompt may get other words";
-  const whose =
-    strategy === "verify"
-      ? ["Our addition, not the paper’s: verify checks the drafts of ", "."]
-      : ["The method of ", ", reimplemented by others."];
-  const paper = make(
-    "a",
-    "",
-    { href: PAPER_PAGE, target: "_blank", rel: "noopener noreferrer" },
-    "Gat et al. 2025",
-  );
-  const pass = ` Each pass runs the whole model, ${model}; ${checked}.`;
-  const why = make("p", "sbd-home-why", whose[0] ?? "", paper, whose[1] ?? "", pass);
-  if (!mainSeconds || !ntpSeconds) return why;
+  const checked = isVerify
+    ? "every token is that of next-token prediction"
+    : "no token is checked against next-token prediction, so another prompt may get other words";
+  const [before, after] = isVerify
+    ? ["Our addition, not the paper’s: verify checks the drafts of ", "."]
+    : ["The method of ", ", reimplemented by others."];
+  const paper = html`<a href=${PAPER_PAGE} target="_blank" rel="noopener noreferrer">Gat et al. 2025</a>`;
   const where = processor && `on an ${processor} processor, `;
-  const clock = `${formatSeconds(mainSeconds)} instead of ${formatSeconds(ntpSeconds)}`;
-  const yours = make("button", "sbd-home-measure", "measure yours", () => measure(run));
-  why.append(make("br"), `${clock} ${where}timed once; `, yours, ".");
-  return why;
+  const clock = `${formatSeconds(mainSeconds ?? 0)} instead of ${formatSeconds(ntpSeconds ?? 0)}`;
+  const times = html`<br />${clock} ${where}timed once;
+    <button type="button" class="sbd-home-measure" @click=${() => measure(run)}>measure yours</button>.`;
+  return html`<p class="sbd-home-why"
+    >${before}${paper}${after} Each pass runs the whole model, ${model}; ${checked}.${
+      mainSeconds && ntpSeconds ? times : nothing
+    }</p
+  >`;
 }
 
-/** Create a key of the main lane's colours and marks. */
-function makeKey({ strategy }: Run) {
-  const item = (kind: string, word: string, entropy: number | null) => {
-    const sample = make("span", `sbd-word sbd-home-sample is-${kind}`, { "aria-hidden": "true" });
-    if (entropy !== null) {
-      setStyle(sample, "--ink-light", entropyColour(entropy, false));
-      setStyle(sample, "--ink-dark", entropyColour(entropy, true));
-      setStyle(sample, "--unsure", unsureness(entropy).toFixed(2));
-    }
-    return make("li", "", sample, word);
+/** Return a key of the main lane's colours and marks. */
+function keyTemplate({ strategy }: Run) {
+  const item = (kind: string, entropy?: number) => {
+    const inks = (nats: number) =>
+      `--ink-light: ${entropyColour(nats, false)}; --ink-dark: ${entropyColour(nats, true)}; --unsure: ${unsureness(nats).toFixed(2)}`;
+    return html`<li
+      ><span
+        class="sbd-word sbd-home-sample is-${kind}"
+        style=${entropy === undefined ? nothing : inks(entropy)}
+        aria-hidden="true"
+      ></span
+      >${kind}</li
+    >`;
   };
   const kinds = strategy === "verify" ? ["draft", "not guessed"] : ["mask"];
-  return make(
-    "ul",
-    "sbd-home-key",
-    { "aria-label": "Colours" },
-    ...kinds.map((kind) => item(kind, kind, null)),
-    item("sure", "sure", SURE),
-    item("unsure", "unsure", UNSURE),
-    item("new", "new", null),
-  );
+  return html`<ul class="sbd-home-key" aria-label="Colours"
+    >${kinds.map((kind) => item(kind))}${item("sure", SURE)}${item("unsure", UNSURE)}${item("new")}</ul
+  >`;
 }
 
 /** Open a recorded run in the player, and decode it here several times to time it. */
@@ -236,45 +206,42 @@ export function mountHome(element: HTMLElement, value: string, signal: AbortSign
   let leaving = new AbortController();
   signal.addEventListener("abort", () => leaving.abort());
 
-  function makeViewLinks() {
-    const learn = { href: "#learn", "data-view": "learn" };
-    const own = make("button", "sbd-home-way is-main", "Try your own prompt", () => {
-      showView("watch");
-      askForChat();
-    });
-    return make("div", "sbd-home-ways", make("a", "sbd-home-way", learn, "How it works"), own);
+  function askForPrompt() {
+    showView("watch");
+    askForChat();
   }
 
   function show(all: RecordedRun[], index: number) {
     const shown = all[index];
-    const ways = makeViewLinks();
-    if (!shown) {
-      root.replaceChildren(ways); // the recorded runs are missing
-      return;
-    }
     leaving.abort();
     leaving = new AbortController();
-    const { run } = shown;
-    race = new HomeRace(run, leaving.signal);
-    ways.append(race.play);
-    const choices = all.map(({ model, run: { strategy } }, at) => {
-      const name = `${LANE_TITLES[strategy]} · ${model}`;
-      const attributes = { "aria-pressed": String(at === index) };
-      return make("button", "sbd-home-choice", attributes, name, () => {
-        show(all, at);
-        find(root, "[aria-pressed=true]").focus({ preventScroll: true });
-        race?.setPlaying(!prefersReducedMotion());
-      });
-    });
-    const group = { role: "group", "aria-label": "Recorded run" };
-    root.setAttribute("data-strategy", run.strategy);
-    root.replaceChildren(
-      makeSentence(run),
-      makeWhy(shown, processor),
-      make("div", "sbd-home-choices", group, ...(choices.length > 1 ? choices : [])),
-      race.root,
-      ways,
-    );
+    race = shown ? new HomeRace(shown.run, leaving.signal) : null;
+    const choose = (at: number) => {
+      show(all, at);
+      race?.setPlaying(!prefersReducedMotion());
+    };
+    const choice = ({ model, run }: RecordedRun, at: number) =>
+      html`<button
+        type="button"
+        class="sbd-home-choice"
+        aria-pressed=${at === index}
+        @click=${() => choose(at)}
+        >${LANE_TITLES[run.strategy]} · ${model}</button
+      >`;
+    const told = shown && [sentence(shown.run), whyTemplate(shown, processor)];
+    const choices = html`<div class="sbd-home-choices" role="group" aria-label="Recorded run"
+      >${all.length > 1 ? all.map(choice) : ""}</div
+    >`;
+    // Without recorded runs only the ways are left.
+    const content = html`${told}${shown ? choices : ""}${race?.root}
+      <div class="sbd-home-ways"
+        ><a class="sbd-home-way" href="#learn" data-view="learn">How it works</a
+        ><button type="button" class="sbd-home-way is-main" @click=${askForPrompt}
+          >Try your own prompt</button
+        >${race?.play}</div
+      >`;
+    if (shown) root.setAttribute("data-strategy", shown.run.strategy);
+    render(content, root);
   }
 
   onViewChange((name) => {

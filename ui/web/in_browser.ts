@@ -15,17 +15,11 @@ const NOT_BEGUN = "Stopped before it began.";
 
 export class Decoder {
   state: State = "off";
-  /** Why the model could not be loaded. */
   reason = "";
-  /** The job that waits for the model. */
   pending: Job | null = null;
   ready: Ready | null = null;
   engine: Engine;
 
-  /**
-   * @param hear hears the news of jobs
-   * @param onChange called when the state or the bytes read change
-   */
   constructor(
     addresses: EngineAddresses,
     readonly hear: (news: News) => void,
@@ -99,7 +93,6 @@ export class Decoder {
     this.hear({ about, text: this.reason, isError: true, isRunning: false });
   }
 
-  /** Pass the engine's news on. */
   pass(news: News) {
     this.hear(news);
     // The worker has died; the next job starts another.
@@ -107,7 +100,6 @@ export class Decoder {
   }
 }
 
-/** The addresses of the engine and its model. */
 type EngineAddresses = { script: string; source: Source };
 
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
@@ -179,7 +171,6 @@ export class Engine {
     });
   }
 
-  /** Send the worker a message. */
   send(message: Message) {
     this.worker?.postMessage(message);
   }

@@ -9,28 +9,24 @@ import { sayStatus } from "./form/status.ts";
 /** numAhead: number of runs that are before this one in the server's line */
 export type News = EngineNews & { numAhead?: number };
 
-/** Where jobs are done. */
 interface Place {
   take: (job: Job) => void;
 }
 
 let place: Place | null = null;
 
-/** Let a place do the jobs from now on. */
 export function setPlace(next: Place) {
   place = next;
 }
 
 /** Whether a decode that the page shows is running or waits to run. */
 const { say: sayBusy, hear: onBusy }: Channel<boolean> = channel();
-/** News of compared lanes. */
 const { say: sayCompared, hear: onCompared }: Channel<News> = channel();
 
 export { onBusy, onCompared };
 
 let isBusy = false;
 
-/** Do a job. */
 export function doJob(job: Job) {
   if (job.kind === "decode") {
     showBusy(true);
@@ -40,7 +36,6 @@ export function doJob(job: Job) {
   place?.take(job);
 }
 
-/** Pass news of a job on to the views. */
 export function hearNews(news: News) {
   const player = playerOf(document);
   if (news.about === "compare") sayCompared(news);
@@ -59,7 +54,6 @@ function showBusy(next: boolean) {
   sayBusy(next);
 }
 
-/** Whether a decode runs or waits to run. */
 export function isDecoding() {
   return isBusy;
 }

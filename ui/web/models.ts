@@ -62,12 +62,10 @@ export function currentModel() {
   return offered.get(chosen);
 }
 
-/** Return the name of the chosen model; "" for none. */
 export function chosenModel() {
   return chosen;
 }
 
-/** Whether the chosen model takes any prompt. */
 export function isChatChosen() {
   return currentModel()?.isChat ?? false;
 }
@@ -82,10 +80,7 @@ export function isOffered(name: string) {
   return offered.size > 1 && offered.has(name);
 }
 
-/**
- * Say that the chosen model is not that of a run; "" if it is.
- * @param name of the run's model
- */
+/** Say that the chosen model is not that of a run; "" if it is. */
 export function modelDifference(name: string) {
   const model = offered.size > 1 ? currentModel() : undefined;
   return model && name && chosen !== name

@@ -160,14 +160,13 @@ async function followLink(
     if (place.isInBrowser) void place.warm();
   } else if (!(await place.refusesLink())) {
     if (query.has("lanes")) compare.startLink();
-    else doJob({ kind: "decode", form: linkedForm() });
+    else {
+      const { model, ...rest } = formOfAddress();
+      // A model that the page lacks is its first.
+      const isKnown = typeof model === "string" && modelNamed(model);
+      doJob({ kind: "decode", form: { ...rest, ...(isKnown && { model }) } });
+    }
   }
-}
-
-/** The decode that the address asks for; a model that the page lacks is its first. */
-function linkedForm() {
-  const { model, ...rest } = formOfAddress();
-  return { ...rest, ...(typeof model === "string" && modelNamed(model) && { model }) };
 }
 
 // For tests, which run this bundle under Node.

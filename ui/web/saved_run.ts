@@ -11,14 +11,13 @@ const CUT = " What was cut off can be decoded again.";
 
 type Saved = { address: string; lines: string; pass: number };
 
-/** Save the player's run whenever it changes. */
 export function keepRun(player: Player, signal: AbortSignal) {
   let timer = 0;
   const save = () => {
     clearTimeout(timer);
     timer = 0;
     const { run, state } = player;
-    if (!run || run.id === "opening" || run.numCharacters > MAX_CHARACTERS) return;
+    if (!run || run.id === "opening" || run.lines.join().length > MAX_CHARACTERS) return;
     const saved: Saved = {
       address: location.search,
       lines: run.lines.join("\n"),

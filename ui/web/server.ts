@@ -32,7 +32,6 @@ export class ServerEngine {
     readonly hear: (news: News) => void,
   ) {}
 
-  /** Do a job. */
   take(job: Job) {
     this.stop();
     if (job.kind === "decode") {
@@ -44,7 +43,6 @@ export class ServerEngine {
     }
   }
 
-  /** End the job that runs, if any. */
   stop() {
     if (!this.leaving) return;
     this.leaving.abort();

@@ -45,7 +45,6 @@ const ISOLATING = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
-/** Store all files of the page. */
 async function storeAll() {
   const [store, engine] = await Promise.all([caches.open(STORE), caches.open(RUNTIME_STORE)]);
   // "no-cache" makes the browser ask the host whether its copy is still current.

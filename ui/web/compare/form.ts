@@ -1,6 +1,8 @@
 // The form of the Compare view: up to four lanes to decode, two presets, Compare and Stop, and a line of news. Another
 // line says how the form differs from the run that is shown.
 
+import { html, render } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import constants from "../constants.json" with { type: "json" };
 import { listInWords } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
@@ -13,8 +15,8 @@ import {
   laneWords,
   settingLabel,
 } from "../core/words.ts";
-import { elementOf, find, make, setAttribute, setStyle, setText } from "../dom/elements.ts";
-import { question, setTerm } from "../dom/terms.ts";
+import { elementOf, make, setStyle, setText } from "../dom/elements.ts";
+import { questionTemplate } from "../dom/templates.ts";
 import { form, OTHER_PROMPT, onForm } from "../form/form.ts";
 import { chosenModel, modelDifference } from "../models.ts";
 import { WAITING } from "../watch/form_difference.ts";
@@ -38,110 +40,32 @@ const ROWS =
   "“rows ≤” is how many rows a forward pass may have; the default depends on what decodes: " +
   `${listInWords(Object.entries(constants.usualRows).map(([name, rows]) => `${rows} on ${name}`))}. What a row is: ${GLOSSARY.row?.words}`;
 
-/** One of the four lane choices: a strategy or solver, and the value of its setting if it has one. */
-class LaneChoice {
-  select: HTMLSelectElement;
-  letter: HTMLSpanElement;
-  field: HTMLInputElement;
-  help: HTMLElement;
-  root: HTMLDivElement;
+/** A way to decode that is chosen: a strategy or solver, "" for none, and the value of its setting, "" without one. */
+type Way = { kind: string; value: string };
 
-  constructor(
-    readonly place: number,
-    kinds: string[],
-  ) {
-    const options = kinds.map((kind) => make("option", "", { value: kind }, kindTitle(kind)));
-    const none = make("option", "", { value: "" }, "none");
-    this.select = make("select", "", { "aria-label": `Way ${place}` }, none, ...options);
-    this.letter = make("span", "sbd-compare-letter");
-    this.field = make("input", "sbd-compare-dial", { type: "number", min: "0", step: "any" });
-    const dial = make("label", "", this.letter, this.field);
-    this.help = question(`way ${place}`, "");
-    this.root = make("div", "sbd-compare-choice", this.select, dial, this.help);
-    this.select.addEventListener("input", () => this.showSetting());
-  }
+const wayOf = (kind: string): Way => ({ kind, value: String(laneSettingOf(kind)?.[1] || "") });
 
-  /** Show the setting of the chosen strategy or solver, with its default value. */
-  showSetting() {
-    const dial = laneSettingOf(this.select.value);
-    const letter = dial ? settingLabel(dial[0]) : "";
-    setText(this.letter, letter);
-    this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
-    setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
-    const setting = dial?.[0] === "max_rows" ? ROWS : GLOSSARY[dial?.[0] ?? ""]?.words;
-    setTerm(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));
-    this.help.classList.toggle("is-unused", !this.select.value);
-    find(this.root, "label").classList.toggle("is-unused", !dial);
-    this.field.value = dial?.[1] ? String(dial[1]) : "";
-  }
-
-  /** The name of the chosen lane, such as "sbd:0.35"; "" for none. */
-  get lane() {
-    const { value } = this.field;
-    const hasValue = laneSettingOf(this.select.value) && value !== "" && Number(value) !== 0;
-    const isZero = value !== "" && Number(value) === 0 && this.select.value !== "verify";
-    return hasValue || isZero ? `${this.select.value}:${Number(value)}` : this.select.value;
-  }
-
-  set lane(lane: string) {
-    const [kind = "", value] = lane.split(":");
-    this.select.value = kind;
-    this.showSetting();
-    if (value !== undefined) this.field.value = value;
-  }
+/** Return the name of a way's lane, such as "sbd:0.35"; "" for none. A verify without a number has the default rows. */
+function laneOf({ kind, value }: Way) {
+  const isLeft = value === "" || (kind === "verify" && Number(value) === 0);
+  return laneSettingOf(kind) && !isLeft ? `${kind}:${Number(value)}` : kind;
 }
 
 export class CompareForm {
-  presetByModel: Record<string, string[]>;
-  warnings: Record<string, string>;
-  choices: LaneChoice[];
-  go: HTMLButtonElement;
-  stop: HTMLButtonElement;
-  message: HTMLParagraphElement;
-  warning: HTMLParagraphElement;
-  presets: { chip: HTMLButtonElement; lanes: string[] }[];
-  root: HTMLDivElement;
+  kinds = Object.keys(this.setting.presets).length ? KINDS : ["ntp"];
+  presets = Object.entries(this.setting.presets).map(([name, lanes]) => ({ name, lanes }));
+  ways: Way[] = [];
+  isRunning = false;
+  message = "";
+  hasError = false;
+  root = make("div", "sbd-card sbd-compare-form");
 
   constructor(
-    { presets, of_model: presetByModel = {}, warnings = {} }: FormSetting,
+    readonly setting: FormSetting,
     readonly actions: FormActions,
   ) {
-    this.presetByModel = presetByModel;
-    this.warnings = warnings;
-    const kinds = Object.keys(presets).length ? KINDS : ["ntp"];
-    const places = Array.from({ length: constants.maxLanes }, (_, index) => index + 1);
-    this.choices = places.map((place) => new LaneChoice(place, kinds));
-    this.go = make("button", "sbd-compare-go", "Compare");
-    this.stop = make("button", "sbd-compare-stop", { disabled: "" }, "Stop");
-    this.message = make("p", "sbd-compare-news", { role: "status" });
-    this.warning = make("p", "sbd-compare-warning");
-    this.presets = Object.entries(presets).map(([name, lanes]) => {
-      const chip = make("button", "sbd-chip", name);
-      const preset = { chip, lanes };
-      chip.addEventListener("click", () => this.choose(preset.lanes));
-      return preset;
-    });
-    const legend = make("legend", "sbd-unseen", "Ways to decode");
-    this.root = make(
-      "div",
-      "sbd-card sbd-compare-form",
-      make(
-        "div",
-        "sbd-compare-buttons",
-        ...this.presets.map(({ chip }) => chip),
-        question("the comparison", HOW),
-        this.message,
-        this.go,
-        this.stop,
-      ),
-      make("fieldset", "sbd-compare-choices", legend, ...this.choices.map(({ root }) => root)),
-      this.warning,
-    );
-    this.choose(Object.values(presets)[0] ?? ["ntp"]);
+    this.choose(this.presets[0]?.lanes ?? ["ntp"]);
     this.takeModelPreset();
-    this.go.addEventListener("click", () => this.start());
-    this.stop.addEventListener("click", () => actions.halt());
-    this.root.addEventListener("input", () => this.update());
     this.root.addEventListener("keydown", (event) => {
       const isOfField = elementOf(event)?.matches("input, select");
       if (event.key === "Enter" && isOfField) this.start();
@@ -153,55 +77,120 @@ export class CompareForm {
   /** Give the first preset the lanes of the model that is chosen now; choose them if its old lanes are chosen. */
   takeModelPreset() {
     const [first] = this.presets;
-    const lanes = this.presetByModel[chosenModel()];
+    const lanes = this.setting.of_model?.[chosenModel()];
     if (!first || !lanes?.length || String(lanes) === String(first.lanes)) return;
     const isPresetChosen = String(this.lanes) === String(first.lanes);
     first.lanes = lanes;
     if (isPresetChosen) this.choose(lanes);
-    else this.update();
+    else this.draw();
   }
 
   /** The chosen lanes, without duplicates. */
   get lanes() {
-    return [...new Set(this.choices.map(({ lane }) => lane).filter(Boolean))];
+    return [...new Set(this.ways.map(laneOf).filter(Boolean))];
   }
 
   choose(lanes: string[]) {
-    this.choices.forEach((choice, index) => {
-      choice.lane = lanes[index] ?? "";
+    this.ways = Array.from({ length: constants.maxLanes }, (_, place) => {
+      const [kind = "", value] = lanes[place]?.split(":") ?? [];
+      if (!this.kinds.includes(kind)) return wayOf("");
+      return { ...wayOf(kind), ...(value !== undefined && { value }) };
     });
+    this.draw();
     this.root.dispatchEvent(new Event("input", { bubbles: true }));
-    this.update();
   }
 
-  /** Mark the chosen preset, and show the model's warning while Set Block Decoding is chosen. */
-  update() {
-    const isSbdChosen = this.choices.some(({ select }) => select.value === "sbd");
-    setText(this.warning, (isSbdChosen && this.warnings[chosenModel()]) || "");
-    for (const { chip, lanes } of this.presets)
-      setAttribute(chip, "aria-pressed", String(lanes) === String(this.lanes));
+  change(place: number, way: Way) {
+    this.ways[place] = way;
+    this.draw();
+  }
+
+  draw() {
+    const isSbdChosen = this.ways.some(({ kind }) => kind === "sbd");
+    const preset = ({ name, lanes }: (typeof this.presets)[number]) =>
+      html`<button
+        type="button"
+        class="sbd-chip"
+        aria-pressed=${String(lanes) === String(this.lanes)}
+        @click=${() => this.choose(lanes)}
+        >${name}</button
+      >`;
+    const content = html`<div class="sbd-compare-buttons"
+        >${this.presets.map(preset)}${questionTemplate("the comparison", HOW)}<p
+          class="sbd-compare-news ${this.hasError ? "is-error" : ""}"
+          role=${this.hasError ? "alert" : "status"}
+          >${this.message}</p
+        ><button
+          type="button"
+          class="sbd-compare-go"
+          ?disabled=${this.isRunning}
+          @click=${() => this.start()}
+          >Compare</button
+        ><button
+          type="button"
+          class="sbd-compare-stop"
+          ?disabled=${!this.isRunning}
+          @click=${() => this.actions.halt()}
+          >Stop</button
+        ></div
+      >
+      <fieldset class="sbd-compare-choices"
+        ><legend class="sbd-unseen">Ways to decode</legend
+        >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset
+      >
+      <p class="sbd-compare-warning">${(isSbdChosen && this.setting.warnings?.[chosenModel()]) || ""}</p>`;
+    render(content, this.root);
+  }
+
+  wayTemplate({ kind, value }: Way, place: number) {
+    const [setting = ""] = laneSettingOf(kind) ?? [];
+    const letter = setting && settingLabel(setting);
+    const name = `way ${place + 1}`;
+    const about = setting === "max_rows" ? ROWS : GLOSSARY[setting]?.words;
+    const words = [laneWords(kind), about].filter(Boolean).join(" ");
+    const typedIn = (event: Event) => (event.target as HTMLInputElement).value;
+    const options = ["", ...this.kinds].map(
+      (each) =>
+        html`<option value=${each} .selected=${live(each === kind)}
+          >${each ? kindTitle(each) : "none"}</option
+        >`,
+    );
+    return html`<div class="sbd-compare-choice"
+      ><select
+        aria-label="Way ${place + 1}"
+        @input=${(event: Event) => this.change(place, wayOf(typedIn(event)))}
+        >${options}</select
+      ><label class=${setting ? "" : "is-unused"}
+        ><span class="sbd-compare-letter">${letter}</span
+        ><input
+          class="sbd-compare-dial"
+          type="number"
+          min="0"
+          step="any"
+          aria-label="${letter} of ${name}"
+          placeholder=${setting === "max_rows" ? "auto" : ""}
+          .value=${live(value)}
+          @input=${(event: Event) => this.change(place, { kind, value: typedIn(event) })}
+        /></label
+      ><span class=${kind ? "" : "is-unused"}>${questionTemplate(name, words)}</span></div
+    >`;
   }
 
   start() {
-    if (this.go.disabled) return;
+    if (this.isRunning) return;
     this.showRunning(true);
     this.showMessage("", false);
     this.actions.start();
   }
 
   showRunning(isRunning: boolean) {
-    this.go.disabled = isRunning;
-    this.stop.disabled = !isRunning;
-  }
-
-  get hasError() {
-    return this.message.classList.contains("is-error");
+    this.isRunning = isRunning;
+    this.draw();
   }
 
   showMessage(text: string, isError: boolean) {
-    setAttribute(this.message, "role", isError ? "alert" : "status");
-    this.message.classList.toggle("is-error", isError);
-    setText(this.message, text);
+    [this.message, this.hasError] = [text, isError];
+    this.draw();
   }
 }
 
@@ -222,13 +211,12 @@ function formDifferences({ model, prompt, config }: Pick<Run, "model" | "prompt"
   return [
     ...(otherModel ? [otherModel] : []),
     ...(form.prompt.trim() === prompt.trim() ? [] : [OTHER_PROMPT]),
-    ...form.fieldDifferences({ block_size, max_new_tokens }),
+    ...[...form.differing({ block_size, max_new_tokens }).values()].map(([, words]) => words),
   ];
 }
 
 /**
  * Say how the form differs from the run that is shown, and what Compare would do.
- * @param words the differences
  * @param refusal why Compare would refuse the form, "" if it would not
  * @param hasFailed whether Compare was pressed and the line of news says what went wrong
  */
@@ -243,20 +231,14 @@ export class DifferenceLine {
   hasFailed = false;
   /** Whether Compare was pressed and nothing of the new run has come yet. */
   isWaiting = false;
-  root: HTMLParagraphElement;
+  root = make("p", "sbd-stale", { role: "status", hidden: "" });
 
-  /**
-   * @param getRun returns the run that is shown
-   * @param getLanes returns the lanes chosen in the form
-   * @param onDiffer called when the form begins to differ from the run shown
-   */
   constructor(
     readonly getRun: () => Run | null,
     readonly getLanes: () => string[],
     readonly onDiffer: () => void,
     signal: AbortSignal,
   ) {
-    this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
     onForm(() => this.update(), signal);
   }
 

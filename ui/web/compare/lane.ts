@@ -22,7 +22,7 @@ const DIFFERS_TITLE = "differs from next-token prediction";
 
 /** A lane of a comparison: its answer, how that differs, and how long it took. */
 export class LaneState {
-  title: string;
+  title = laneTitle(this.lane.name);
   /** null until both answers are complete */
   comparison: Comparison | null = null;
   /** seconds a token in every complete timing of this comparison */
@@ -33,9 +33,7 @@ export class LaneState {
   constructor(
     readonly run: Run,
     readonly lane: Lane,
-  ) {
-    this.title = laneTitle(lane.name);
-  }
+  ) {}
 
   /** Seconds a token in every timing of this comparison; before it is timed again, in this run. */
   get times() {
@@ -174,10 +172,7 @@ function verdictTemplate({ lane, run, title }: LaneState, isFinished: boolean) {
   </div>`;
 }
 
-/**
- * Return the card of a lane where the clock stands.
- * @param isSudoku whether the prompt is a sudoku
- */
+/** Return the card of a lane where the clock stands. */
 export function laneTemplate(state: LaneState, clock: Clock, extent: Extent, isSudoku: boolean) {
   const { lane, run, title, comparison } = state;
   const [pass, isFinished] = [clock.passOf(lane), state.isFinishedAt(clock)];
@@ -247,7 +242,6 @@ export function compareWithNtp(run: Run, lane: Lane): Comparison | null {
 /**
  * Return a lane's progress in words: forward passes or, by time, seconds; and tokens.
  * @param pass the last one that has ended, -1 for none
- * @param place engine time and tokens at the end of `pass`
  */
 export function progressWords(
   pass: number,
@@ -280,8 +274,6 @@ function differsWords({ lane, comparison }: LaneState) {
 /**
  * Say how a lane's time per token compares with next-token prediction's, by the medians as they are shown; from fewer
  * timings than LEAST_TIMINGS only how often it was timed.
- * @param times seconds a token in each timing
- * @param ntp those of next-token prediction; undefined without it
  */
 export function clockComparison(times: number[], ntp: number[] | undefined) {
   if (!ntp || times === ntp) return UNKNOWN;
@@ -331,11 +323,7 @@ export function resultsOf(run: Run, states: LaneState[]) {
   return { prompt, model, weights, versions: run.versions, ...settings, rows };
 }
 
-/**
- * Return the table of results at the clock; a row has no figures until its lane has finished.
- * @param words an explanation of the times
- * @param actions what can be done with the results
- */
+/** Return the table of results at the clock; a row has no figures until its lane has finished. */
 export function tableTemplate(states: LaneState[], clock: Clock, words: string, actions: unknown) {
   const ntp = states.find(({ lane }) => lane.name === "ntp");
   const canCompare = ntp?.isFinishedAt(clock) ?? true;

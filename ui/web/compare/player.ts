@@ -7,17 +7,18 @@ import { clamp, formatRaceSeconds } from "../core/numbers.ts";
 import { History, type Run } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
 import { Clock } from "../dom/clock.ts";
-import {
-  find,
-  makeButton,
-  makeMeasureChoice,
-  makeSpeedChoice,
-  showPlaying,
-} from "../dom/elements.ts";
+import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { csvOf } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
-import { makeTermNote, question } from "../dom/terms.ts";
+import {
+  iconButton,
+  measureChoice,
+  playButton,
+  questionTemplate,
+  speedChoice,
+} from "../dom/templates.ts";
+import { makeTermNote } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
@@ -51,16 +52,7 @@ export class ComparePlayer {
   actions: ReturnType<ComparePlayer["makeActions"]>;
   help = new Help(false, COMPARE_HELP);
   share = new Sheet();
-  legend = question("the marks", MARKS_WORDS);
-  play: HTMLButtonElement;
-  buttons: HTMLElement[];
-  asides: HTMLElement[];
 
-  /**
-   * @param link returns the address that compares the chosen lanes
-   * @param time compares them several times more
-   * @param signal removes the listeners
-   */
   constructor(
     readonly root: HTMLElement,
     link: () => string,
@@ -71,28 +63,17 @@ export class ComparePlayer {
     this.clock = new Clock(options, () => this.paint(), signal);
     this.lecture = makeLecture(root, () => this.paint(), signal);
     this.actions = this.makeActions();
-    this.share.rows.append(
+    this.share.rows = [
       this.share.linkRow("Opens the page and compares these lanes again.", link),
-      ...["JSON", "CSV"].map((kind) =>
-        this.share.row(`Results as ${kind}`, RESULTS_WORDS, `Save ${kind}`, () => this.save(kind)),
-      ),
-    );
-    const { actions, clock } = this;
-    this.play = makeButton("play", "Play (space)", actions.togglePlay);
-    this.buttons = [
-      makeButton("first", "Start (Home)", actions.first),
-      this.play,
-      makeButton("last", "Finish (End)", actions.last),
-    ];
-    this.asides = [
-      makeMeasureChoice(false, (isByTime) => clock.measureBy(isByTime)),
-      makeSpeedChoice("Pace", (speed) => clock.set({ speed })),
-      makeButton("share", "Take it home (S)", actions.share),
-      makeButton("lecture", "Lecture mode (L)", actions.lecture),
-      makeButton("help", "Help (?)", actions.help),
+      ...["JSON", "CSV"].map((kind): (typeof this.share.rows)[number] => [
+        `Results as ${kind}`,
+        RESULTS_WORDS,
+        `Save ${kind}`,
+        () => this.save(kind),
+      ]),
     ];
     onResize(root, () => this.paint(), signal);
-    listenToKeys(root, actions, signal);
+    listenToKeys(root, this.actions, signal);
     makeTermNote(root, signal);
   }
 
@@ -153,7 +134,6 @@ export class ComparePlayer {
     if (lanes.length && this.history.run) this.addPasses(this.history.run);
   }
 
-  /** The scale of all staircases. */
   get extent() {
     return {
       positions: Math.max(1, ...this.lanes.map((state) => state.numTokens)),
@@ -182,7 +162,6 @@ export class ComparePlayer {
     this.paint();
   }
 
-  /** Save the results that the table shows. */
   save(kind: string) {
     const { run } = this.history;
     if (!run) return;
@@ -213,7 +192,6 @@ export class ComparePlayer {
     if (this.clock.isPlaying) this.clock.set({ isPlaying: false });
   }
 
-  /** Move the clock by hand. */
   move(act: () => void) {
     if (!this.lanes.length) return;
     act();
@@ -236,7 +214,6 @@ export class ComparePlayer {
     act();
   }
 
-  /** The clock's value in words. */
   get clockWords() {
     const { value, finish, isByTime } = this.clock;
     if (!isByTime) return `forward pass ${Math.floor(value)} of ${finish}`;
@@ -245,8 +222,6 @@ export class ComparePlayer {
 
   paint() {
     const { run } = this.history;
-    showPlaying(this.play, this.clock.isPlaying);
-    this.legend.classList.toggle("is-unused", !this.lanes.some(({ isMarked }) => isMarked));
     const view = html`${this.form}${run ? [this.board(run), this.results(run)] : nothing}
       <div class="sbd-live" aria-live="polite">${this.said}</div>
       ${this.help.root}${this.share.root}`;
@@ -264,10 +239,12 @@ export class ComparePlayer {
   board(run: Run) {
     const isSudoku = puzzleIn(run.prompt) !== null;
     const { lanes, clock, extent } = this;
+    const hasMarks = lanes.some(({ isMarked }) => isMarked);
     return html`<div class="sbd-compare-card">
       <div class="sbd-compare-head">
         <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p>
-        ${this.legend}${this.note}
+        <span class=${hasMarks ? "" : "is-unused"}>${questionTemplate("the marks", MARKS_WORDS)}</span
+        >${this.note}
       </div>
       ${this.transport()}
       <div class="sbd-compare-lanes">
@@ -277,10 +254,15 @@ export class ComparePlayer {
   }
 
   transport() {
-    const { value, finish, isByTime, slownessWords } = this.clock;
+    const { actions, clock } = this;
+    const { value, finish, isByTime, slownessWords } = clock;
     const done = finish ? value / finish : 0;
     return html`<div class="sbd-compare-transport" role="group" aria-label="Playback">
-      <div class="sbd-buttons">${this.buttons}</div>
+      <div class="sbd-buttons">
+        ${iconButton("first", "Start (Home)", actions.first)}
+        ${playButton(clock.isPlaying, actions.togglePlay)}
+        ${iconButton("last", "Finish (End)", actions.last)}
+      </div>
       <div class="sbd-scrubber">
         <input
           class="sbd-range"
@@ -293,14 +275,18 @@ export class ComparePlayer {
           style="--done: ${done * 100}%"
           .value=${live(String(isByTime ? value : Math.round(value)))}
           @input=${(event: InputEvent) =>
-            this.actions.seek(Number((event.target as HTMLInputElement).value))}
+            actions.seek(Number((event.target as HTMLInputElement).value))}
           @keydown=${(event: KeyboardEvent) => this.stepOnTrack(event)}
         />
       </div>
       <span class="sbd-compare-clock"
         >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span
       >
-      ${this.asides}
+      ${measureChoice(isByTime, (byTime) => clock.measureBy(byTime))}
+      ${speedChoice("Pace", (speed) => clock.set({ speed }))}
+      ${iconButton("share", "Take it home (S)", actions.share)}
+      ${iconButton("lecture", "Lecture mode (L)", actions.lecture)}
+      ${iconButton("help", "Help (?)", actions.help)}
       <p class="sbd-compare-note sbd-compare-told" role="status">${this.message}</p>
     </div>`;
   }

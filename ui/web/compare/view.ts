@@ -78,7 +78,6 @@ class CompareView {
     this.start();
   }
 
-  /** Compare the lanes that the address names. */
   startLink() {
     this.start((queryOfAddress().get("lanes") ?? "").split(","));
   }
@@ -101,7 +100,6 @@ class CompareView {
     player.pause();
   }
 
-  /** Show news of the lanes. */
   show({ text = "", isError = false, isRunning = false, wire = "" }: Partial<News>) {
     if (!this.parts) return;
     const { form, player, differenceLine } = this.parts;

@@ -9,10 +9,7 @@ export const MAX_ENTROPY = constants.entropyScale.max;
 export const SCALE_TICKS = constants.entropyScale.ticks;
 const SHADES = 512;
 
-/**
- * Map an entropy to a value from 0 (certain) to 1 (MAX_ENTROPY and above). The root keeps small entropies apart.
- * @param entropy nats
- */
+/** Map an entropy in nats to a value from 0 (certain) to 1 (MAX_ENTROPY and above). The root keeps small entropies apart. */
 export function unsureness(entropy: number) {
   return Math.sqrt(clamp(entropy, 0, MAX_ENTROPY) / MAX_ENTROPY);
 }
@@ -34,10 +31,7 @@ export function rampRgb(ramp: string[], place: number) {
   return from.map((value, i) => Math.round(value + ((to[i] ?? value) - value) * part));
 }
 
-/**
- * Return black or white, whichever has more contrast on the colour; at a luminance of 0.179 both have 4.58 : 1.
- * @param rgb 0 to 255 each
- */
+/** Return black or white, whichever has more contrast on the colour; at a luminance of 0.179 both have 4.58 : 1. */
 export function inkOnRgb(rgb: number[]) {
   const [red = 0, green = 0, blue = 0] = rgb.map((value) => {
     const part = value / 255;

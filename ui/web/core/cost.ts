@@ -27,29 +27,15 @@ export function addDevice(key: string, device: Device) {
   DEVICES.set(key, device);
 }
 
-/** The cost of a forward pass. */
-interface Cost {
-  rows: number; // rows that the pass reads
-  numLogitRows: number; // rows for which the output layer computes logits
-  flops: number; // operations of the whole pass
-  attentionFlops: number; // operations of attention
-  outputFlops: number; // operations of the output layer
-  ownKeyFlops: number; // operations of attention to the keys of the pass's own rows
-  valueBytes: number; // bytes of one weight
-  weightBytes: number; // bytes of all weights, the output layer's included
-  outputBytes: number; // bytes of the output layer's weights
-  cacheBytes: number; // bytes of the cached keys and values
-}
-/**
- * Compute the cost of a forward pass.
- * @param numPrompt tokens of the prompt
- */
+type Cost = ReturnType<typeof costOf>;
+
+/** Compute the cost of a forward pass. */
 export function costOf(
   shape: Shape,
   step: Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">,
   strategy: string,
   numPrompt: number,
-): Cost {
+) {
   const { cached, causal } = step;
   const blocks = blocksOf(step, strategy, numPrompt);
   const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
@@ -69,15 +55,16 @@ export function costOf(
   const outputWeights = hidden * shape.vocabulary_size;
   const pairFlops = 4 * numLayers * queries;
   const [outputFlops, attentionFlops] = [2 * numLogitRows * outputWeights, pairs * pairFlops];
+  // Operations, and bytes.
   return {
     rows,
-    numLogitRows,
+    numLogitRows, // rows for which the output layer computes logits
     flops: 2 * rows * weights + outputFlops + attentionFlops,
     attentionFlops,
     outputFlops,
-    ownKeyFlops: attentionFlops - pairFlops * rows * cached,
-    valueBytes,
-    weightBytes: (weights + outputWeights) * valueBytes,
+    ownKeyFlops: attentionFlops - pairFlops * rows * cached, // of attention to the keys of the pass's own rows
+    valueBytes, // of one weight
+    weightBytes: (weights + outputWeights) * valueBytes, // the output layer's included
     outputBytes: outputWeights * valueBytes,
     cacheBytes: 2 * numLayers * cached * keys * valueBytes,
   };
@@ -125,7 +112,6 @@ export function rateWords({ flops, attentionFlops }: Device) {
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-/** List the operations of a forward pass. */
 export function operationWords({ rows, numLogitRows }: Pick<Cost, "rows" | "numLogitRows">) {
   const fewer = numLogitRows < rows ? `, the output layer’s for ${numLogitRows} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;

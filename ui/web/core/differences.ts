@@ -23,19 +23,14 @@ function editCosts(left: number[], right: number[]) {
   return costs;
 }
 
-export interface Differences {
-  onlyLeft: Set<number>; // indexes into left of tokens that right lacks or replaces
-  onlyRight: Set<number>; // indexes into right of tokens that left lacks or that replace one of left
-  missing: Map<number, number>; // by index into right, the number of tokens of left missing before it
-}
+export type Differences = ReturnType<typeof differences>;
 
-/** Compare two lists of token ids. */
-export function differences(left: number[], right: number[]): Differences {
+export function differences(left: number[], right: number[]) {
   const costs = editCosts(left, right);
   const cost = (i: number, j: number) => costs[i]?.[j] ?? Infinity;
-  const onlyLeft = new Set<number>();
-  const onlyRight = new Set<number>();
-  const missing = new Map();
+  const onlyLeft = new Set<number>(); // indexes into left of tokens that right lacks or replaces
+  const onlyRight = new Set<number>(); // indexes into right of tokens that left lacks or that replace one of left
+  const missing = new Map<number, number>(); // by index into right, the number of tokens of left missing before it
   let [i, j] = [0, 0];
   while (i < left.length || j < right.length) {
     const hasBoth = i < left.length && j < right.length;

@@ -314,10 +314,7 @@ export function slowdownPoints(block: number, setup: Setup) {
   }));
 }
 
-/**
- * Time of a forward pass over n rows, in times of one over a single row.
- * @param timed measured seconds by rows, with their name; none draws no marks
- */
+/** Time of a forward pass over n rows, in times of one over a single row. */
 export function slowdownCurve(
   block: number,
   setup: Setup,

@@ -76,21 +76,16 @@ export function directionOf(text: string) {
   return RIGHT_TO_LEFT.test(text.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr";
 }
 
-/** Whether a character cannot be seen: a control, a direction mark, a zero-width space or the like. */
-function isInvisible(character: string) {
-  return /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\ufffc]$/u.test(character);
-}
-
-function codePoint(character: string) {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-}
+/** A character that cannot be seen: a control, a direction mark, a zero-width space or the like. */
+const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\ufffc]$/u;
 
 /** Return the mark for a letter that cannot be seen, else null. */
 export function markOf(letter: string) {
   const mark = MARKS[letter];
   if (mark !== undefined) return mark;
   if (BYTE.test(letter)) return letter;
-  return isInvisible(letter) ? codePoint(letter) : null;
+  if (!INVISIBLE.test(letter)) return null;
+  return `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 /** Split a text into pieces by the kind that `kindOf` gives each letter. */
@@ -154,7 +149,6 @@ export function tokenName(text: string) {
   return `“${tokenMarks(text)}”`;
 }
 
-/** Return the text with a capital first letter. */
 export function capital(text: string) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

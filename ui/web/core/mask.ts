@@ -33,17 +33,9 @@ type RowKind =
   | "alternative";
 /** A row as read. position: in the answer, below 0 in the prompt. token: undefined if it is unknown or a mask. */
 export type Row = { kind: RowKind; position: number; token: number | undefined; isMask: boolean };
-export type Mask = {
-  numCached: number;
-  numCausal: number;
-  blocks: SeenBlock[];
-  visible: VisibleRow[];
-};
+export type Mask = NonNullable<ReturnType<typeof maskOf>>;
 
-/**
- * Return the blocks that a forward pass read; next-token prediction reads none.
- * @param numPrompt tokens of the prompt
- */
+/** Return the blocks that a forward pass read; next-token prediction reads none. */
 export function blocksOf(
   step: Pick<Step, "block" | "cached" | "causal" | "predrafts">,
   strategy: string,
@@ -78,8 +70,7 @@ export function visibleRows(numCausal: number, blocks: SeenBlock[]): VisibleRow[
   return rows;
 }
 
-/** Return the mask of a forward pass. */
-export function maskOf(run: Run, pass: number): Mask | null {
+export function maskOf(run: Run, pass: number) {
   const step = run.main.steps[pass];
   if (!step) return null;
   const blocks = blocksOf(step, run.main.name, run.numPrompt);
@@ -212,7 +203,6 @@ export function fewMasksWords(
     : "It reads no masks behind the draft, which ends the answer or reaches the limit of its length.";
 }
 
-/** Describe what one row sees. */
 export function rowSentence(run: Run, mask: Mask, rows: Row[], index: number) {
   const row = rows[index];
   const visible = mask.visible[index];
@@ -244,16 +234,9 @@ function join(parts: string[]) {
 }
 
 /** What a forward pass changes in the KV cache, in tokens. */
-export interface CacheStep {
-  numPrompt: number; // tokens of the prompt
-  before: number; // tokens in the cache before the pass
-  after: number; // tokens in the cache after the pass
-  rejected: number; // drafted tokens that were written and removed again
-  dropped: number; // rows of blocks, whose keys and values are not kept; includes the alternatives
-  alternatives: number; // rows that read an alternative to a drafted token
-}
+export type CacheStep = NonNullable<ReturnType<typeof cacheAt>>;
 
-export function cacheAt(run: Run, pass: number): CacheStep | null {
+export function cacheAt(run: Run, pass: number) {
   const { main: lane, numPrompt } = run;
   const step = lane.steps[pass];
   if (!step) return null;
@@ -262,12 +245,12 @@ export function cacheAt(run: Run, pass: number): CacheStep | null {
   const dropped = blocksOf(step, lane.name, numPrompt).reduce((sum, { size }) => sum + size, 0);
   const alternatives = step.predrafts.filter(({ alternative }) => alternative !== undefined).length;
   return {
-    numPrompt,
-    before: step.cached,
-    after,
-    rejected: written - after,
-    dropped,
-    alternatives,
+    numPrompt, // tokens of the prompt
+    before: step.cached, // tokens in the cache before the pass
+    after, // tokens in the cache after the pass
+    rejected: written - after, // drafted tokens that were written and removed again
+    dropped, // rows of blocks, whose keys and values are not kept; includes the alternatives
+    alternatives, // rows that read an alternative to a drafted token
   };
 }
 

@@ -19,11 +19,7 @@ export function digitsThatShow(least: number, isShown: (digits: number) => boole
   return least;
 }
 
-/**
- * Format a change of entropy, with more than two decimals if two would hide it.
- * @param from nats
- * @param to nats
- */
+/** Format a change of entropy in nats, with more than two decimals if two would hide it. */
 export function formatChange(from: number, to: number) {
   const digits = digitsThatShow(2, (count) => from.toFixed(count) !== to.toFixed(count));
   return `${from.toFixed(digits)} → ${to.toFixed(digits)}`;
@@ -99,8 +95,6 @@ export function countInWords(count: number, word: string) {
 
 /**
  * Return how many cells apart ticks must be for their labels to fit: 1, 2, 5, 10, ...; Infinity for cells without size.
- * @param labelSize size that a label needs
- * @param cell size of a cell
  */
 export function tickStep(labelSize: number, cell: number) {
   if (!(cell > 0)) return Infinity;
@@ -109,10 +103,7 @@ export function tickStep(labelSize: number, cell: number) {
   }
 }
 
-/**
- * Pick evenly spread items, the first among them.
- * @param most largest number of items to return
- */
+/** Pick evenly spread items, the first among them. */
 export function evenly<Item>(items: Item[], most: number) {
   const step = Math.ceil(items.length / most);
   return step > 1 ? items.filter((_, index) => index % step === 0) : items;

@@ -55,7 +55,6 @@ function attentionOf(rows: number, cache: number, shape: Shape, { device, batch 
 
 /**
  * Compute the time of all layers in a forward pass.
- * @param size rows of each text
  * @returns seconds, of which each operation takes its longer half; moving, computing: the sums of both halves
  */
 export function passTime(size: number, setup: Setup, mode: Mode = "corrected") {

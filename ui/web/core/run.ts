@@ -45,7 +45,6 @@ export type Predraft = {
   alternative?: number;
 };
 
-/** The settings of one lane. */
 export interface Config {
   strategy: string;
   solver: Solver;
@@ -58,12 +57,14 @@ export interface Config {
   temperature?: number;
 }
 
+type MaskedData = [position: number, entropy: number, ids: number[], probabilities: number[]];
+
 /** One forward pass as a line holds it; empty fields may be left out. */
 export interface EventData {
   kind: string;
   context: [cached: number, causal: number];
   block: [start: number, size: number];
-  masked?: [position: number, entropy: number, ids: number[], probabilities: number[]][];
+  masked?: MaskedData[];
   reveals?: [position: number, id: number, rank: number, probability: number][];
   committed?: number[];
   draft?: number[];
@@ -128,30 +129,18 @@ type TimingLine = LineHead & { type: "timing"; seconds: number[]; ntpSeconds: nu
 export type WireLine = RunLine | StepLine | EndLine | TimingLine;
 
 /** One forward pass as the page uses it. */
-export interface Step {
-  kind: string;
-  cached: number; // tokens in the KV cache before the pass
-  causal: number; // tokens that the pass reads causally
-  block: Block;
-  masked: Map<number, Masked>; // by position
-  reveals: Reveal[]; // in the order of the solver
-  committed: number[];
-  draft: number[];
-  predrafts: Predraft[];
-  hindsight: Hindsight[];
-  seconds: number; // engine time
-}
+export type Step = ReturnType<typeof readStep>;
 
-/** Convert an event to a step. */
-export function readStep(event: EventData): Step {
+export function readStep(event: EventData) {
   const { kind, context, block, committed = [], draft = [], seconds } = event;
   const { masked = [], reveals = [], hindsight = [], predrafts = [] } = event;
   return {
     kind,
-    cached: context[0],
-    causal: context[1],
-    block: readBlock(block),
+    cached: context[0], // tokens in the KV cache before the pass
+    causal: context[1], // tokens that the pass reads causally
+    block: { start: Math.min(block[0], MAX_POSITIONS), size: Math.min(block[1], MAX_POSITIONS) },
     masked: new Map(masked.map((row) => [row[0], readMasked(row)])),
+    // In the order of the solver.
     reveals: reveals
       .map(([position, token, rank, probability]) => ({ position, token, rank, probability }))
       .sort((a, b) => a.rank - b.rank),
@@ -170,25 +159,16 @@ export function readStep(event: EventData): Step {
       argmax,
       argmaxProbability,
     })),
-    seconds,
+    seconds, // of the engine
   };
 }
 
 /** Convert a masked position. Drop the listed tokens whose probability would read 0.0 %, except the first. */
-function readMasked([position, entropy, ids, probabilities]: [
-  position: number,
-  entropy: number,
-  ids: number[],
-  probabilities: number[],
-]): Masked {
+function readMasked([position, entropy, ids, probabilities]: MaskedData): Masked {
   const top = ids.map((token, rank) => ({ token, probability: probabilities[rank] ?? 0 }));
   const isShown = ({ probability = 0 }, rank: number) =>
     !rank || probability >= MIN_SHOWN_PROBABILITY;
   return { position, entropy, top: top.filter(isShown) };
-}
-
-function readBlock([start, size]: [start: number, size: number]): Block {
-  return { start: Math.min(start, MAX_POSITIONS), size: Math.min(size, MAX_POSITIONS) };
 }
 
 /** A position of the answer whose token is known. */
@@ -205,7 +185,6 @@ export interface FixedItem {
 export type LaneStep = Step & { committedBefore: number };
 
 export class Lane {
-  isEnd: (token: number) => boolean;
   /** tokens that end the answer, in the order in which they were fixed */
   endTokens: FixedItem[] = [];
   steps: LaneStep[] = [];
@@ -217,22 +196,14 @@ export class Lane {
   /** null before the end, or if nothing could check the answer */
   verdict: Verdict | null = null;
   /** the last result of tokensByPass, and the state it belongs to */
-  counted: { state: string; counts: number[] };
+  counted = { state: "", counts: [] as number[] };
 
-  /**
-   * @param pins pinned tokens by position
-   * @param isEnd whether a token ends the answer
-   */
   constructor(
     readonly name: string,
     readonly pins: Map<number, number>,
-    isEnd: (token: number) => boolean = () => false,
-  ) {
-    this.isEnd = isEnd;
-    this.counted = { state: "", counts: [] };
-  }
+    readonly isEnd: (token: number) => boolean = () => false,
+  ) {}
 
-  /** Add the lane's next forward pass. */
   append(step: Step) {
     const pass = this.steps.length;
     const isLast = step.committed.some((token) => this.isEnd(token));
@@ -258,7 +229,6 @@ export class Lane {
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
   }
 
-  /** Record that the lane is complete. */
   complete({ finish, text, verdict }: Pick<EndLine, "finish" | "text" | "verdict">) {
     this.finish = finish;
     this.text = text ?? "";
@@ -407,10 +377,7 @@ export function rightAlternative(predrafts: Predraft[]) {
 }
 
 /** Return the draft that `pass` checked; without one, its tokens are empty. */
-export function checkedDraft(
-  lane: Lane,
-  pass: number,
-): { start: number; tokens: number[]; numAccepted: number } {
+export function checkedDraft(lane: Lane, pass: number) {
   const [before, step] = [lane.steps[pass - 1], lane.steps[pass]];
   if (!before?.draft.length || !step) return { start: 0, tokens: [], numAccepted: 0 };
   const tokens = before.draft;
@@ -422,26 +389,17 @@ export function checkedDraft(
   };
 }
 
-/**
- * Return the drafted token at a position, and whether the check in `pass` accepted it.
- * @returns drafted: undefined if no token was drafted there
- */
-export function draftedAt(
-  lane: Lane,
-  pass: number,
-  position: number,
-): { drafted: number | undefined; isAccepted: boolean } {
+/** Return the drafted token at a position, undefined without one, and whether the check in `pass` accepted it. */
+export function draftedAt(lane: Lane, pass: number, position: number) {
   const { start, tokens, numAccepted } = checkedDraft(lane, pass);
-  return { drafted: tokens[position - start], isAccepted: position - start < numAccepted };
+  const drafted: number | undefined = tokens[position - start];
+  return { drafted, isAccepted: position - start < numAccepted };
 }
 
 /** numHidden: tokens of the predraft that have no tile. */
 export type UsedPredraft = Predraft & { numHidden: number };
 
-/**
- * Return the used predraft, limited to the tokens that have a tile; undefined if none was used.
- * @param window the positions that the tiles show
- */
+/** Return the used predraft, limited to the tokens that have a tile; undefined if none was used. */
 export function usedPredraft(predrafts: Predraft[], window: Block): UsedPredraft | undefined {
   const used = predrafts.find(({ isUsed, tokens }) => isUsed && tokens.length);
   if (!used) return undefined;
@@ -452,10 +410,7 @@ export function usedPredraft(predrafts: Predraft[], window: Block): UsedPredraft
   return { ...used, tokens, numHidden: used.tokens.length - tokens.length };
 }
 
-/**
- * Describe in a sentence what became of the alternatives to drafted tokens.
- * @param isAccepted whether no drafted token was rejected
- */
+/** Describe in a sentence what became of the alternatives to drafted tokens. */
 export function alternativeWords(predrafts: Predraft[], isAccepted: boolean) {
   const right = rightAlternative(predrafts);
   const isReady = !right && predrafts.some(({ isUsed }) => isUsed);
@@ -483,38 +438,27 @@ const SHARED_SETTINGS = constants.settings.flatMap(({ name, link, strategies }) 
 const MAX_NAME = 40; // letters of the prompt in a file name
 
 export class Run {
-  id: string;
-  prompt: string;
-  model: string;
-  requestId: string;
-  about: string;
-  turns: [role: string, content: string][];
-  weights: Record<string, string>;
-  versions: Record<string, string>;
-  exactness: string;
-  isRecorded: boolean;
-  isOfBrowser: boolean;
-  config: Config;
-  strategy: string;
-  solver: Solver;
-  blockSize: number;
-  shape: Record<
-    | "hidden_size"
-    | "feed_forward_size"
-    | "num_heads"
-    | "num_kv_heads"
-    | "head_size"
-    | "num_feed_forward_matrices"
-    | "num_layers"
-    | "vocabulary_size"
-    | "bytes_per_value",
-    number
-  > | null;
-  promptIds: number[];
+  id = this.line.run;
+  prompt = this.line.prompt ?? "";
+  model = this.line.model ?? "";
+  requestId = this.line.ask ?? "";
+  about = this.line.about ?? "";
+  turns = (this.line.messages ?? []).slice(0, -1); // the messages before the prompt
+  weights = this.line.weights ?? {}; // digests of the weights, by name
+  versions: Record<string, string> = this.line.versions ?? {};
+  exactness = this.versions.exactness ?? ""; // how closely verify equals next-token prediction
+  isRecorded = Boolean(this.line.is_recorded);
+  isOfBrowser = this.versions.engine === "browser";
+  config = this.line.lanes[0];
+  strategy = this.config.strategy;
+  solver = this.config.solver;
+  blockSize = this.config.block_size;
+  shape = this.line.shape ?? null;
+  promptIds = this.line.prompt_token_ids ?? []; // empty if the run does not list them
   /** texts of tokens by id */
   tokens: Map<number, string> = new Map();
   hasBytes = false;
-  pins: Map<number, number>;
+  pins = new Map(this.config.pinned);
   main: Lane;
   lanes: Map<string, Lane>;
   ntp: Lane | null;
@@ -523,28 +467,9 @@ export class Run {
   timing: Timing | null = null;
   /** all wire lines read so far, from which the run can be saved */
   lines: string[] = [];
-  numCharacters = 0;
 
-  constructor(line: RunLine) {
-    this.id = line.run;
-    this.prompt = line.prompt ?? "";
-    this.model = line.model ?? "";
-    this.requestId = line.ask ?? "";
-    this.about = line.about ?? "";
-    this.turns = (line.messages ?? []).slice(0, -1); // the messages before the prompt
-    this.weights = line.weights ?? {}; // digests of the weights, by name
-    this.versions = line.versions ?? {};
-    this.exactness = this.versions.exactness ?? ""; // how closely verify equals next-token prediction
-    this.isRecorded = Boolean(line.is_recorded);
-    this.isOfBrowser = this.versions.engine === "browser";
-    this.config = line.lanes[0];
-    this.strategy = this.config.strategy;
-    this.solver = this.config.solver;
-    this.blockSize = this.config.block_size;
-    this.shape = line.shape ?? null;
-    this.promptIds = line.prompt_token_ids ?? []; // empty if the run does not list them
+  constructor(readonly line: RunLine) {
     this.addTokens(line.tokens ?? {});
-    this.pins = new Map(this.config.pinned);
     const ends = new Set(line.end_token_ids ?? []);
     const isEnd = (token: number) => ends.has(token);
     const [name = this.strategy, ...names] = line.names ?? [];
@@ -556,12 +481,6 @@ export class Run {
       );
     this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
-  }
-
-  /** Keep a wire line that has been read. */
-  remember(row: string) {
-    this.lines.push(row);
-    this.numCharacters += row.length;
   }
 
   /** @param texts by token id */
@@ -740,7 +659,7 @@ export class History {
         applyLine(this.latest, line);
         news ??= "more";
       }
-      this.latest?.remember(row);
+      this.latest?.lines.push(row);
       this.lastSequence = line.seq;
     }
     return news;

@@ -53,7 +53,6 @@ const KEYS: Readonly<Record<string, (item: Masked) => number>> = {
  * Return the positions to reveal, in the order of the solver.
  * @param rows by position: the entropy in nats and the
  * probabilities of the two likeliest tokens
- * @param masked positions, left to right
  */
 export function revealOrderFromScores(
   solver: Settings,
@@ -134,10 +133,7 @@ export function revealCosts(solver: Solver, order: Masked[]) {
   });
 }
 
-/**
- * Count the items, in order, that are revealed at a gamma: at least one.
- * @param costs see revealCosts()
- */
+/** Count the items, in order, that are revealed at a gamma: at least one. */
 export function countRevealed(solver: Solver, costs: number[], gamma: number) {
   const firstOut = costs.findIndex(
     (cost, rank) => rank > 0 && (boundsEachEntropy(solver) ? cost >= gamma : cost > gamma),

@@ -27,10 +27,7 @@ export function fasterWords(times: number | null) {
   return times > 1 ? `${less}× faster` : `${more}× slower`;
 }
 
-/**
- * Return the numbers behind a comparison with next-token prediction if its answer has another length, else "".
- * @param numbers of a run beside which next-token prediction ran
- */
+/** Return the numbers behind a comparison with next-token prediction if its answer has another length, else "". */
 export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }: Numbers) {
   if (!wholePasses || ntpPasses === null || wholeTokens === ntpTokens) return "";
   return `${countOf(wholePasses, "pass")} for ${wholeTokens} tokens; next-token prediction: ${ntpTokens}`;
@@ -69,7 +66,6 @@ export type Timing = { run: string; seconds: number[]; ntpSeconds: number[]; err
 
 const formatMs = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`;
 
-/** Format the time of a token. */
 export const formatTokenTime = (seconds: number) =>
   `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
 
@@ -80,9 +76,7 @@ export function timesOf({ seconds, ntpSeconds }: Numbers, timing: Timing | null)
   return { seconds: [seconds], ntpSeconds: [ntpSeconds] };
 }
 
-/**
- * Explain why fewer forward passes were not faster; "" if they were or nothing is known.
- */
+/** Explain why fewer forward passes were not faster; "" if they were or nothing is known. */
 export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) {
   const { wholePasses, wholeTokens, ntpTokens } = numbers;
   const times = timesOf(numbers, timing);

@@ -193,7 +193,6 @@ export function kindTitle(kind: string) {
   return LANE_TITLES[kind] ?? SOLVER_TITLES[kind] ?? kind;
 }
 
-/** Return the short label of a setting. */
 export function settingLabel(name: string) {
   return SHORT_LABELS[name] ?? name;
 }
@@ -207,7 +206,6 @@ export function laneTitle(lane: string) {
   return `${kindTitle(kind)}, ${words}`;
 }
 
-/** Explain how a lane decodes. */
 export function laneWords(lane: string) {
   const [kind = ""] = lane.split(":");
   return GLOSSARY[kind]?.words ?? SOLVER_LINES[kind] ?? "";

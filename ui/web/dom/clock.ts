@@ -20,10 +20,6 @@ export class Clock implements ClockState {
   isByTime: boolean;
   frame = 0;
 
-  /**
-   * @param draw called when the clock has changed
-   * @param signal stops the clock
-   */
   constructor(
     { duration, loops, isByTime }: ClockOptions,
     readonly draw: () => void,
@@ -111,7 +107,6 @@ export class Clock implements ClockState {
 
 /**
  * Return when the next forward pass ends, or the one before ended; Infinity after the last, 0 before the first.
- * @param ends times at which the forward passes of all lanes end
  * @param by 1 ahead, -1 back
  */
 export function nearestPassEnd(ends: number[], clock: number, by: number) {

@@ -1,8 +1,10 @@
 // Keyboard shortcuts: which key does what, where keys work, and the list of keys that visitors see.
 
-import { elementOf, make } from "./elements.ts";
+import { html } from "lit-html";
+import { elementOf } from "./elements.ts";
 import { isLecturing } from "./screen.ts";
 import { storedName } from "./stored_names.ts";
+import { classes } from "./templates.ts";
 
 /** A view's actions by name; a key works only in a view that has its action. */
 type KeyActions = Partial<Record<string, unknown>>;
@@ -57,30 +59,22 @@ export const KEY_WORDS: KeyWords[] = [
 ];
 
 /**
- * Create the list of keys with their meanings.
+ * Return the list of keys with their meanings.
  * @param canRedo whether the page can decode; if not, keys about pins and branches are left out
  */
-export function makeKeyList(words: KeyWords[], canRedo: boolean) {
+export function keyList(words: KeyWords[], canRedo: boolean) {
   const rows = words.filter(([key]) => canRedo || !PIN_OR_BRANCH.test(key));
-  return make(
-    "div",
-    "sbd-keys",
-    ...rows.flatMap(([key, meaning]) => {
-      const kind = [
-        PIN_OR_BRANCH.test(key) && "sbd-key-pins",
-        HIDDEN_IN_LECTURE.test(key) && "sbd-key-beside",
-      ]
-        .filter(Boolean)
-        .join(" ");
-      return [make("kbd", kind, {}, key), make("span", kind, {}, meaning)];
-    }),
-  );
+  const row = ([key, meaning]: KeyWords) => {
+    const look = classes({
+      "sbd-key-pins": PIN_OR_BRANCH.test(key),
+      "sbd-key-beside": HIDDEN_IN_LECTURE.test(key),
+    });
+    return html`<kbd class=${look}>${key}</kbd><span class=${look}>${meaning}</span>`;
+  };
+  return html`<div class="sbd-keys">${rows.map(row)}</div>`;
 }
 
-/**
- * Whether the focused element needs a key for itself.
- * @param target the focused element
- */
+/** Whether the focused element needs a key for itself. */
 function isTaken(root: HTMLElement, target: Element, key: string) {
   const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
   if (isScrubber) return !/^( |[pblsu?[\]]|Escape)$/.test(key);
@@ -99,7 +93,6 @@ function isInView(root: HTMLElement) {
 /**
  * Call a key's action if the focus is inside `root` or `root` is in view, unless the focused element needs the key
  * for itself. Of keys held down, only the arrow keys repeat.
- * @param signal removes the listeners
  */
 export function listenToKeys(root: HTMLElement, actions: KeyActions, signal: AbortSignal) {
   // Space presses a button that was reached with Tab, but not one that has the focus from a click.
@@ -140,17 +133,18 @@ function areLettersOn() {
   }
 }
 
-/** Create the switch for letter and sign keys; the browser stores its state. */
-export function makeLetterSwitch() {
-  const box = make("input", "", { type: "checkbox" });
-  box.checked = areLettersOn();
-  box.addEventListener("change", () => {
+/** Return the switch for letter and sign keys; the browser stores its state. */
+export function letterSwitch() {
+  function change({ target }: Event) {
+    const box = target as HTMLInputElement;
     try {
       if (box.checked) localStorage.removeItem(LETTERS_OFF);
       else localStorage.setItem(LETTERS_OFF, "1");
     } catch {
       box.checked = true; // the browser refuses storage: the keys stay on
     }
-  });
-  return make("label", "sbd-letter-switch", box, "Letter and sign keys work");
+  }
+  return html`<label class="sbd-letter-switch"
+    ><input type="checkbox" ?checked=${areLettersOn()} @change=${change} />Letter and sign keys work</label
+  >`;
 }

@@ -2,7 +2,6 @@
 
 import { make } from "./elements.ts";
 
-/** Let the browser save a file. */
 export function saveFile(name: string, blob: Blob) {
   const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();
@@ -26,11 +25,7 @@ export function csvOf(table: Table) {
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
-/**
- * Create the buttons that save a table as CSV and as JSON.
- * @param stem name of the file without its ending
- * @param about what is saved, for screen readers
- */
+/** Create the buttons that save a table as CSV and as JSON. */
 export function makeTableButtons(stem: string, about: string, table: () => Table) {
   const kinds = [
     ["CSV", "text/csv", csvOf],

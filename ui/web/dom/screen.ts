@@ -1,7 +1,6 @@
 // How the page is displayed: light or dark, with or without motion, on a phone, and in lecture mode. A lecture fills
 // the screen or, where the browser refuses that, as for a page inside a frame, the window.
 
-/** Whether the visitor prefers reduced motion. */
 export function prefersReducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
@@ -18,10 +17,7 @@ export function scrollOnPhone(node: HTMLElement) {
   if (innerWidth < PHONE_WIDTH) node.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
 }
 
-/**
- * Hide the form, whose prompt the player then shows, or show it again; the style sheet does so only on a phone.
- * @param isFolded whether to hide the form
- */
+/** Hide the form, whose prompt the player then shows, or show it again; the style sheet does so only on a phone. */
 export function foldForm(isFolded: boolean) {
   document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
 }
@@ -45,23 +41,17 @@ export function onScheme(act: () => void, signal: AbortSignal) {
   signal.addEventListener("abort", () => seen.disconnect());
 }
 
-/** Call `act` when a node's size changes. */
 export function onResize(node: Element, act: () => void, signal: AbortSignal) {
   const seen = new ResizeObserver(act);
   seen.observe(node);
   signal.addEventListener("abort", () => seen.disconnect());
 }
 
-/** Whether `root` is in lecture mode. */
 export function isLecturing(root: HTMLElement) {
   return root.classList.contains("is-lecture");
 }
 
-/**
- * Return functions that toggle and leave lecture mode of `root`.
- * @param onChange called when lecture mode begins or ends
- * @param signal removes the listeners
- */
+/** Return functions that toggle and leave lecture mode of `root`. */
 export function makeLecture(root: HTMLElement, onChange: () => void, signal: AbortSignal) {
   function show(isOn: boolean) {
     if (isLecturing(root) === isOn) return;

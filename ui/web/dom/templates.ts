@@ -1,5 +1,6 @@
-// What the templates of lit-html share: class names, a token's pieces, words with an explanation. Only the templates' own strings are parsed
-// as HTML, never a text that is put into them. Knows nothing of decoding.
+// What the templates of lit-html share: class names, a token's pieces, words with an explanation, icons, buttons and
+// lists of choices. Only the templates' own strings are parsed as HTML, never a text that is put into them. Knows nothing
+// of decoding.
 
 import { html, nothing } from "lit-html";
 import { MARKS, type Piece, tokenPieces } from "../core/letters.ts";
@@ -20,22 +21,19 @@ export function pieceTemplates(pieces: Piece[]) {
   });
 }
 
-/** Return templates for a token that is shown alone. */
-export function tokenTemplate(text: string) {
-  return pieceTemplates(tokenPieces(text));
+/** Return templates for a token that is shown alone, with a small `note` after it. */
+export function tokenTemplate(text: string, note = "") {
+  const pieces = pieceTemplates(tokenPieces(text));
+  return note ? [pieces, html`<span class="sbd-part">${note}</span>`] : pieces;
 }
 
-/** Return the template of a word with an explanation. */
 export function termTemplate(text: string, words: string) {
   return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
     >${text}</button
   >`;
 }
 
-/**
- * Return the template of a "?" button that explains what is beside it.
- * @param about what it explains, for screen readers
- */
+/** Return the template of a "?" button that explains what is beside it. */
 export function questionTemplate(about: string, words: string) {
   return html`<button
     type="button"
@@ -44,4 +42,112 @@ export function questionTemplate(about: string, words: string) {
     data-words=${words}
     aria-description=${words}
   ></button>`;
+}
+
+/** Paths of icons; drawn here because many fonts lack such glyphs. */
+const ICONS = {
+  first: "M7 5v14M18 6l-7 6 7 6",
+  back: "M15 6l-7 6 7 6",
+  forward: "M9 6l7 6-7 6",
+  last: "M17 5v14M6 6l7 6-7 6",
+  play: "M8 5.5v13l10.5-6.5z",
+  pause: "M7 5.5h3.4v13H7zM13.6 5.5H17v13h-3.4z",
+  pin: "M9 4h6l-.7 6 2.7 3H7l2.7-3zM12 13v7",
+  close: "M6 6l12 12M18 6L6 18",
+  lecture: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
+  share: "M12 15V4M8 7.5 12 3.5l4 4M5 12v8h14v-8",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  help: "M9 9.3a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2M12 17.6v.2",
+};
+
+type IconName = keyof typeof ICONS;
+
+const FILLED_ICONS: ReadonlySet<IconName> = new Set(["play", "pause"]);
+
+export function iconTemplate(name: IconName) {
+  const look = FILLED_ICONS.has(name) ? "sbd-icon-filled" : "";
+  return html`<svg viewBox="0 0 24 24" class="sbd-icon ${look}" aria-hidden="true"
+    ><path d=${ICONS[name]}></path
+  ></svg>`;
+}
+
+/** Return a button that shows only an icon. @param label for the tooltip and for screen readers */
+export function iconButton(name: IconName, label: string, act: () => void) {
+  return html`<button
+    type="button"
+    class="sbd-button sbd-button-${name}"
+    aria-label=${label}
+    title=${label}
+    @click=${act}
+    >${iconTemplate(name)}</button
+  >`;
+}
+
+export function playButton(isPlaying: boolean, act: () => void) {
+  const label = isPlaying ? "Pause (space)" : "Play (space)";
+  return html`<button
+    type="button"
+    class="sbd-button sbd-button-play"
+    aria-label=${label}
+    title=${label}
+    @click=${act}
+    >${iconTemplate(isPlaying ? "pause" : "play")}</button
+  >`;
+}
+
+/** Return a close button. @param look classes */
+export function closeButton(label: string, act: () => void, look = "", isHidden = false) {
+  return html`<button
+    type="button"
+    class="sbd-button ${look}"
+    aria-label=${label}
+    title="Close (Esc)"
+    ?hidden=${isHidden}
+    @click=${act}
+    >${iconTemplate("close")}</button
+  >`;
+}
+
+/** Return the button that opens and closes a section below it. */
+export function toggleButton(words: string, isOpen: boolean, act: () => void, title?: string) {
+  return html`<button
+    type="button"
+    class="sbd-charts-toggle"
+    aria-expanded=${isOpen}
+    title=${title ?? nothing}
+    @click=${act}
+    ><span class="sbd-charts-arrow" aria-hidden="true"></span><span>${words}</span></button
+  >`;
+}
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+/** Return a list of playback speeds, with 1× chosen at first. */
+export function speedChoice(label: string, choose: (speed: number) => void) {
+  const options = SPEEDS.map(
+    (speed) => html`<option value=${speed} ?selected=${speed === 1}>${speed}×</option>`,
+  );
+  return html`<select
+    class="sbd-speed"
+    aria-label=${label}
+    @change=${({ target }: Event) => choose(Number((target as HTMLSelectElement).value))}
+    >${options}</select
+  >`;
+}
+
+/** Return a list of what playback advances by: the engine's time, or forward passes. @param isByTime at first */
+export function measureChoice(isByTime: boolean, choose: (isByTime: boolean) => void) {
+  function change({ target }: Event) {
+    const list = target as HTMLSelectElement;
+    list.blur(); // the arrow keys step again
+    choose(list.value === "time");
+  }
+  return html`<select
+    class="sbd-speed sbd-measure"
+    aria-label="Advance"
+    title="By time each answer stands where it was by then, without drawing"
+    @change=${change}
+    ><option value="time" ?selected=${isByTime}>by time</option
+    ><option value="pass" ?selected=${!isByTime}>by pass</option></select
+  >`;
 }

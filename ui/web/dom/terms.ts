@@ -1,82 +1,18 @@
 // Explanations: glossary words, "?" buttons, and the colours of entropy. Pointing at a word or button, focusing it or
 // tapping it shows its explanation in a note beside it. All explanations of a view share one note.
 
+import { html } from "lit-html";
 import { entropyColour, MAX_ENTROPY, SCALE_TICKS, unsureness } from "../core/colours.ts";
 import { clamp } from "../core/numbers.ts";
 import { GLOSSARY, PAPER_URL, wordPieces } from "../core/words.ts";
 import { elementOf, make, setAttribute, setStyle, setText } from "./elements.ts";
+import { questionTemplate, termTemplate } from "./templates.ts";
 
 let numNotes = 0;
 const NOTE_WIDTH = 300;
 const EDGE = 12;
 
-/**
- * Create a word that the glossary explains.
- * @param key of the word in the glossary
- * @param text the word as its sentence has it
- */
-export function term(key: string, text: string = GLOSSARY[key]?.name ?? key) {
-  return setTerm(make("button", "sbd-term"), text, GLOSSARY[key]?.words ?? "");
-}
-
-/**
- * Create a "?" button that explains what is beside it.
- * @param about what it explains, for screen readers
- */
-export function question(about: string, words: string) {
-  const label = { "aria-label": `Explain ${about}` };
-  return setTerm(make("button", "sbd-term sbd-question", label), "", words);
-}
-
-/**
- * Create a "?" button that shows and hides a text elsewhere on the page.
- * @param about what the text explains
- */
-export function makeUnfoldButton(about: string, text: HTMLElement, label = `Explain ${about}`) {
-  const attributes = { "aria-label": label, "aria-expanded": "false" };
-  text.hidden = true;
-  const button = make("button", "sbd-term sbd-question", attributes, () => {
-    text.hidden = !text.hidden;
-    setAttribute(button, "aria-expanded", !text.hidden);
-  });
-  return button;
-}
-
-/**
- * Change the word and the explanation of a node.
- * @param node made by term() or question()
- * @param text the word
- * @param words its explanation
- */
-export function setTerm(node: HTMLElement, text: string, words: string) {
-  setText(node, text);
-  setAttribute(node, "data-words", words);
-  setAttribute(node, "aria-description", words);
-  return node;
-}
-
-/**
- * Turn a text into nodes in which the glossary explains its words.
- * @param words with glossary words in brackets, see wordPieces
- */
-export function withTerms(words: string): (Node | string)[] {
-  return wordPieces(words).map(({ text, key, before, after }) => {
-    if (!key) return text;
-    const word = term(key, text);
-    return before || after ? make("span", "sbd-term-joined", before, word, after) : word;
-  });
-}
-
-/** Create a link to the paper. */
-export function paperLink(text = "Eq. 8") {
-  const attributes = { href: PAPER_URL, target: "_blank", rel: "noopener noreferrer" };
-  return make("a", "sbd-paper", { ...attributes, title: "The paper: arXiv 2509.04185" }, text);
-}
-
-/**
- * Create the note that shows the explanation of any word inside `root`.
- * @param signal removes the listeners
- */
+/** Create the note that shows the explanation of any word inside `root`. */
 export function makeTermNote(root: HTMLElement, signal: AbortSignal) {
   const note = make("div", "sbd-term-note", { role: "tooltip", id: `sbd-note-${numNotes}` });
   numNotes += 1;
@@ -138,45 +74,80 @@ const RAMP_WORDS =
   "under it, or a filled box beside it: new in this forward pass. Outline: the block. Empty places: still masked, " +
   "dashed: drafted. Wavy line: not what next-token prediction says.";
 
-/** Create the bar of entropy colours, with the colours for a light and a dark page. */
-function makeRamp() {
+export function glossaryTemplate(key: string, text = GLOSSARY[key]?.name ?? key) {
+  return termTemplate(text, GLOSSARY[key]?.words ?? "");
+}
+
+/** Return a text in which the glossary explains its words. @param words with glossary words in brackets, see wordPieces */
+export function termTemplates(words: string) {
+  return wordPieces(words).map(({ text, key, before, after }) => {
+    if (!key) return text;
+    const word = glossaryTemplate(key, text);
+    return before || after
+      ? html`<span class="sbd-term-joined">${before}${word}${after}</span>`
+      : word;
+  });
+}
+
+function rampTemplate() {
   const stops = (isDark: boolean) =>
-    Array.from({ length: 25 }, (_, i) => entropyColour((i / 24) ** 2 * MAX_ENTROPY, isDark)).join(
-      ", ",
-    );
-  const bar = make("span", "sbd-legend-bar");
-  bar.style.setProperty("--ramp-light", `linear-gradient(to right, ${stops(false)})`);
-  bar.style.setProperty("--ramp-dark", `linear-gradient(to right, ${stops(true)})`);
-  return bar;
+    Array.from({ length: 25 }, (_, i) => entropyColour((i / 24) ** 2 * MAX_ENTROPY, isDark));
+  const ramp = (isDark: boolean) => `linear-gradient(to right, ${stops(isDark).join(", ")})`;
+  return html`<span
+    class="sbd-legend-bar"
+    style="--ramp-light: ${ramp(false)}; --ramp-dark: ${ramp(true)}"
+  ></span>`;
 }
 
-/** Create a bar of entropy colours from "sure" to "unsure", with a "?" that explains colours and marks. */
-export function makeRampWithEnds() {
-  const [sure, unsure] = ["sure", "unsure"].map((word) => make("span", "sbd-ramp-word", word));
-  return make(
-    "span",
-    "sbd-ramp",
-    sure ?? "",
-    makeRamp(),
-    unsure ?? "",
-    question("colour", RAMP_WORDS),
-  );
+/** A bar of entropy colours from "sure" to "unsure", with a "?" that explains colours and marks. */
+export const RAMP_WITH_ENDS = html`<span class="sbd-ramp"
+  ><span class="sbd-ramp-word">sure</span>${rampTemplate()}<span class="sbd-ramp-word">unsure</span
+  >${questionTemplate("colour", RAMP_WORDS)}</span
+>`;
+
+/** The legend: a bar of entropy colours with ticks in nats. */
+export const LEGEND = html`<div class="sbd-legend">
+  ${rampTemplate()}
+  <div class="sbd-legend-ticks" aria-hidden="true">
+    ${SCALE_TICKS.map((nats) => html`<span style="left: ${unsureness(nats) * 100}%">${nats}</span>`)}
+  </div>
+  <div class="sbd-legend-ends">
+    <span>sure</span
+    ><span>${glossaryTemplate("entropy")}, ${glossaryTemplate("nats")}</span
+    ><span>unsure</span>
+  </div>
+</div>`;
+
+/**
+ * Return the template of a "?" button that shows and hides an element of the page.
+ * @param id of the element, which begins hidden
+ */
+export function unfoldTemplate(about: string, id: string, label = `Explain ${about}`) {
+  return html`<button
+    type="button"
+    class="sbd-term sbd-question"
+    aria-label=${label}
+    aria-expanded="false"
+    aria-controls=${id}
+    @click=${unfold}
+  ></button>`;
 }
 
-/** Create the legend: a bar of entropy colours with ticks in nats. */
-export function makeLegend() {
-  const ticks = make("div", "sbd-legend-ticks", { "aria-hidden": "true" });
-  for (const entropy of SCALE_TICKS) {
-    const tick = make("span", "", String(entropy));
-    tick.style.left = `${unsureness(entropy) * 100}%`;
-    ticks.append(tick);
-  }
-  const ends = make(
-    "div",
-    "sbd-legend-ends",
-    make("span", "", "sure"),
-    make("span", "", term("entropy"), ", ", term("nats")),
-    make("span", "", "unsure"),
-  );
-  return make("div", "sbd-legend", makeRamp(), ticks, ends);
+function unfold({ currentTarget }: Event) {
+  const button = currentTarget as HTMLElement;
+  const text = document.getElementById(button.getAttribute("aria-controls") ?? "");
+  if (!text) return;
+  text.hidden = !text.hidden;
+  setAttribute(button, "aria-expanded", !text.hidden);
+}
+
+export function paperTemplate(text: string) {
+  return html`<a
+    class="sbd-paper"
+    href=${PAPER_URL}
+    target="_blank"
+    rel="noopener noreferrer"
+    title="The paper: arXiv 2509.04185"
+    >${text}</a
+  >`;
 }

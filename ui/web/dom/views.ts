@@ -13,7 +13,6 @@ let shownView = "";
 /** the hash of the address when a view was left, by view */
 const addressWhenLeft: Map<string, string> = new Map();
 
-/** Return the view that the address asks for. */
 function namedView() {
   const [name = ""] = location.hash.slice(1).split(/[/?]/);
   if (VIEWS.includes(name)) return name;
@@ -22,7 +21,6 @@ function namedView() {
   return constants.linkNames.some((each) => query.has(each)) ? "watch" : "home";
 }
 
-/** Return the name of the view that is shown. */
 export function currentView() {
   shownView ||= namedView();
   return shownView;
@@ -63,7 +61,6 @@ export type Channel<Detail> = {
   hear: (hear: (detail: Detail) => void, signal: AbortSignal) => void;
 };
 
-/** Create a channel. */
 export function channel<Detail>(): Channel<Detail> {
   const listeners: Set<(detail: Detail) => void> = new Set();
   return {

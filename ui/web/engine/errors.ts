@@ -8,16 +8,13 @@ export class EngineError extends Error {}
 
 /** A value from the caller breaks a rule. */
 export class ArgumentError extends EngineError {
-  argument: string;
-  rule: string;
-  value: unknown;
-
   /** @param value the one received */
-  constructor(argument: string, rule: string, value: unknown) {
+  constructor(
+    readonly argument: string,
+    readonly rule: string,
+    readonly value: unknown,
+  ) {
     super(`${argument}: ${rule}; got ${shown(value)}`);
-    this.argument = argument;
-    this.rule = rule;
-    this.value = value;
   }
 
   /** The error as a line for the visitor, with the label of the form's field. */

@@ -42,10 +42,7 @@ export interface Checkpoint {
   usualRows: number; // largest number of rows of a verify pass, unless the form says otherwise
 }
 
-/**
- * Open an export. Raises EngineError with what is wrong.
- * @param engine the engine whose graph to use
- */
+/** Open an export. Raises EngineError with what is wrong. */
 export async function openExport(
   runtime: Runtime,
   manifest: Manifest,
@@ -155,7 +152,6 @@ function missing(file: string): never {
   throw new EngineError(`The model’s export has no ${file}.`);
 }
 
-/** Return the JSON object in a file's text. */
 function jsonOf(text: string, name: string): Record<string, any> {
   try {
     const found = JSON.parse(text);

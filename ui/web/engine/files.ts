@@ -42,11 +42,7 @@ export class Files {
   store: Cache | null = null;
   storeName = "";
 
-  /**
-   * @param base address of the model's folder, ending in a slash
-   * @param storePrefix name of the model's stores, before the export's digest
-   * @param progress called with the number of bytes read since the last call
-   */
+  /** @param storePrefix name of the model's stores, before the export's digest */
   constructor(
     readonly base: string,
     readonly storePrefix: string,
@@ -209,7 +205,6 @@ async function mismatchOf(data: Uint8Array<ArrayBuffer>, { size, sha256 }: Promi
   return "was altered, or is of another export: its SHA-256 is another.";
 }
 
-/** Return the SHA-256 of data in hexadecimal. */
 async function hashOf(data: Uint8Array<ArrayBuffer>) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -7,7 +7,6 @@ import type { Checkpoint } from "./export.ts";
 import type { Manifest } from "./files.ts";
 import { bytesOf, type Resident, type Runtime, type Type } from "./runtime.ts";
 
-/** A tensor to make. */
 type TensorSpec = [name: string, type: Type, sizes: number[]];
 /** Tensors by the names of a graph's inputs or outputs, and the addresses of their values. */
 type HeldTensors = { tensors: Record<string, number>; addresses: Record<string, number> };
@@ -91,7 +90,6 @@ export class Logits {
     readonly addresses: Record<string, number>,
   ) {}
 
-  /** Return the logits of a row. */
   row(index: number) {
     const { runtime, shape } = this.model;
     const { vocabulary: size } = shape;
@@ -158,30 +156,21 @@ function rotaryTables({
 }
 
 export class Model {
-  rotary: { cosines: Float32Array<ArrayBuffer>; sines: Float32Array<ArrayBuffer> };
-  inputs: Scratch;
-  outputs: Scratch;
+  rotary = rotaryTables(this.shape);
+  inputs = new Scratch(this.runtime);
+  outputs = new Scratch(this.runtime);
   /** Least number of rows of a pass: with fewer, a row's values may depend on the rows beside it. */
-  fewestRows: number;
+  fewestRows = this.runtime.device ? ROW_COUNTS[0] : 1;
   /** The number of rows with logits is a multiple of this. */
-  logitRowStep: number;
+  logitRowStep = this.fewestRows;
 
-  /**
-   * @param session handle of the graph's session
-   * @param samplerSize numbers per row that the graph computes for a sampler head; 0 without one
-   */
+  /** @param samplerSize numbers per row that the graph computes for a sampler head; 0 without one */
   constructor(
     readonly runtime: Runtime,
     readonly session: number,
     readonly shape: Shape,
     readonly samplerSize: number,
-  ) {
-    this.rotary = rotaryTables(shape);
-    this.inputs = new Scratch(runtime);
-    this.outputs = new Scratch(runtime);
-    this.fewestRows = runtime.device ? ROW_COUNTS[0] : 1;
-    this.logitRowStep = this.fewestRows;
-  }
+  ) {}
 
   /** Return the number of rows to which a pass is padded. @param numRows rows that it reads */
   paddedRows(numRows: number) {
@@ -222,7 +211,6 @@ export class Model {
 
   /**
    * Run the graph once.
-   * @param blockIds tokens of all blocks
    * @param numLogits number of the last rows that need logits
    */
   async pass(

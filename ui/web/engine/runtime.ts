@@ -111,7 +111,6 @@ export class Runtime {
   /**
    * Start the runtime. Raises EngineError if memory is short.
    * @param makeModule the export of onnxruntime-web's .mjs
-   * @param device only with the build for GPUs
    */
   static async start(
     makeModule: (settings: object) => Promise<Module>,
@@ -151,35 +150,27 @@ export class Runtime {
     return address;
   }
 
-  /** Free allocated memory. */
   release(address: number) {
     this.module._free(address);
   }
 
-  /** Return a view of fp32 numbers in memory. */
   floats(address: number, count: number) {
     return new Float32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of bytes in memory. */
   bytes(address: number, count: number) {
     return new Uint8Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of 32-bit integers in memory. */
   integers(address: number, count: number) {
     return new Int32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of 64-bit integers in memory. */
   longs(address: number, count: number) {
     return new BigInt64Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /**
-   * Make a tensor of the values at an address.
-   * @param where ON_CPU or ON_GPU
-   */
+  /** Make a tensor of the values at an address. */
   tensor(type: Type, sizes: number[], address: number, where: number = ON_CPU) {
     const rank = sizes.length;
     const sizesAddress = this.allocate(POINTER_BYTES * Math.max(1, rank));
@@ -214,7 +205,6 @@ export class Runtime {
     return { tensor, release };
   }
 
-  /** Return the address of a name in memory. */
   nameOf(name: string) {
     const known = this.names.get(name);
     if (known !== undefined) return known;

@@ -16,7 +16,6 @@ import { ArgumentError, EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
 import { Cache } from "./model.ts";
 
-/** News for the page. */
 export interface News {
   about: "decode" | "compare" | "timing" | "bench";
   text?: string; // a line for the visitor; "" clears the last one
@@ -35,17 +34,12 @@ const BENCH_ROUNDS = 15;
 const BENCH_CACHED = 64;
 const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
 
-/** Round to three digits. */
 const rounded = (value: number) => Number(value.toPrecision(3));
 
 export class Session {
   turn = 0;
   receivedAt = 0;
 
-  /**
-   * @param say sends news to the page
-   * @param receiveMessages waits until the page's messages have been received
-   */
   constructor(
     readonly checkpoint: Checkpoint,
     readonly say: (news: News) => void,
@@ -72,11 +66,7 @@ export class Session {
     await this.runTurn("decode", () => this.makeLanes(form), requestId);
   }
 
-  /**
-   * Decode a prompt in several ways, each in a lane, and send the page their news.
-   * @param names of the lanes; see core/words.ts
-   * @param form the fields that the lanes share
-   */
+  /** Decode a prompt in several ways, each in a lane, and send the page their news. */
   async compare(names: string[], form: Form) {
     const makeAll = async () => {
       const lanes = [];
@@ -89,10 +79,7 @@ export class Session {
     await this.runTurn("compare", makeAll, "");
   }
 
-  /**
-   * Run lanes in a new turn, which ends the one before, and send how it ended.
-   * @param requestId id of the page's request, "" for none
-   */
+  /** Run lanes in a new turn, which ends the one before, and send how it ended. */
   async runTurn(about: "decode" | "compare", makeLanes: () => Promise<Lane[]>, requestId: string) {
     this.stop();
     const { turn } = this;
@@ -173,13 +160,11 @@ export class Session {
 
   /**
    * Measure decoding on this device and send the results as JSON: milliseconds by number of rows, tokens per second.
-   * @param engine name of the engine that decodes
    */
   async bench(engine: string) {
     const { checkpoint } = this;
     const { model, name } = checkpoint;
     const { fewestRows, logitRowStep } = model;
-    /** Return the tokens per second of a strategy. */
     const speed = async (strategy: string) => {
       const [lane] = await this.makeLanes({ ...BENCH_FORM, strategy });
       while (await lane.step());
@@ -253,10 +238,7 @@ const DEFAULTS: Form = {
 const GIVEN = { temperature: 0, top_k_recorded: TOP_RECORDED, is_raw_prompt: false };
 
 /** Check a form and return its prompt and settings. Raises ArgumentError naming field, rule and value. */
-function readRequest(
-  checkpoint: Checkpoint,
-  form: Form,
-): { prompt: string; promptIds: number[]; settings: Settings } {
+function readRequest(checkpoint: Checkpoint, form: Form) {
   const fields = { ...DEFAULTS, ...form, ...GIVEN } as Form;
   const { prompt } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
@@ -314,11 +296,7 @@ function checkFits({ model, name, maskId }: Checkpoint, promptIds: number[], set
   }
 }
 
-/**
- * Return the form of each lane with the lane's name, without duplicates. Raises ArgumentError.
- * @param lanes names of the lanes
- * @param form the fields that the lanes share
- */
+/** Return the form of each lane with the lane's name, without duplicates. Raises ArgumentError. */
 export function laneForms(lanes: string[], form: Form): [lane: string, form: Form][] {
   if (!lanes.length || lanes.length > constants.maxLanes) {
     const rule = `must be 1 to ${constants.maxLanes}; choose one`;
@@ -404,20 +382,17 @@ type Finish = "end_of_sequence" | "length" | "stopped";
 
 /** One decode in progress: its request, and the events so far. */
 export class Lane {
-  name: string;
+  name = this.settings.strategy;
   events: StepEvent[] = [];
   hasRevealed = false;
-  stream: AsyncGenerator<StepEvent, void>;
+  stream = stream(this.checkpoint, this.promptIds, this.settings);
 
   constructor(
     readonly checkpoint: Checkpoint,
     readonly prompt: string,
     readonly promptIds: number[],
     readonly settings: Settings,
-  ) {
-    this.name = settings.strategy;
-    this.stream = stream(checkpoint, promptIds, settings);
-  }
+  ) {}
 
   /** Make the next forward pass and return its event; null if the lane is complete or closed. */
   async step() {
@@ -485,6 +460,15 @@ const NOT_CHECKED: Verdict = {
   words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
 };
 
+/** How a run begins. names: of the lanes, empty if these are their strategies. */
+type Beginning = {
+  prompt: string;
+  promptIds: number[];
+  lanes: Settings[];
+  names: string[];
+  requestId: string;
+};
+
 /** Writes the lines of one run; see sbd_core/run_lines.py. */
 export class RunLines {
   /** Ids of the tokens whose texts have been written. */
@@ -496,24 +480,7 @@ export class RunLines {
     readonly checkpoint: Checkpoint,
   ) {}
 
-  /**
-   * Return the line that opens the run.
-   * @param run
-   * names: of the lanes, empty if these are their strategies
-   */
-  start({
-    prompt,
-    promptIds,
-    lanes,
-    names,
-    requestId,
-  }: {
-    prompt: string;
-    promptIds: number[];
-    lanes: Settings[];
-    names: string[];
-    requestId: string;
-  }) {
+  start({ prompt, promptIds, lanes, names, requestId }: Beginning) {
     const { name, endIds, model } = this.checkpoint;
     const { shape } = model;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));
@@ -542,15 +509,11 @@ export class RunLines {
     });
   }
 
-  /** Return the line of one forward pass of a lane. */
   step(lane: string, event: StepEvent) {
     return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }
 
-  /**
-   * Return the line that says that a lane is complete.
-   * @param text the whole answer
-   */
+  /** Return the line that says that a lane is complete. @param text the whole answer */
   end(lane: string, finish: string, text: string) {
     return this.line("end", { lane, finish, text, verdict: NOT_CHECKED });
   }

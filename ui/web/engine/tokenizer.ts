@@ -28,12 +28,7 @@ export class Tokenizer {
   controls: string[];
   tokens: { [k: string]: string };
 
-  /**
-   * Read a tokenizer. Raises EngineError if that fails.
-   * @param file the content of tokenizer.json
-   * @param settings the content of tokenizer_config.json
-   * @param template the chat template
-   */
+  /** Read a tokenizer. Raises EngineError if that fails. */
   constructor(file: Record<string, any>, settings: Record<string, any>, template: string | null) {
     const added = (file.added_tokens ?? []) as { content: string; special: boolean }[];
     this.special = added.filter(({ special }) => special).map(({ content }) => content);
@@ -61,10 +56,7 @@ export class Tokenizer {
     return this.withoutControls.encode(text, NO_CONTROLS).ids;
   }
 
-  /**
-   * Return the token ids of a prompt as the user's turn. Raises EngineError if the chat template cannot be used.
-   * @param isRaw whether to encode the prompt without the chat template
-   */
+  /** Return the token ids of a prompt as the user's turn. Raises EngineError if the chat template cannot be used. */
   encodePrompt(prompt: string, isRaw: boolean) {
     if (isRaw || !this.template) return [...this.beginning(), ...this.encode(prompt)];
     const words = prompt.trim();
@@ -129,7 +121,6 @@ export class Tokenizer {
   }
 }
 
-/** Return the message of an error, on one line. */
 function wordsOf(error: unknown) {
   return String(error instanceof Error ? error.message : error).replace(/\s+/g, " ");
 }

@@ -18,12 +18,10 @@ export { decompress, Files, openExport, RunLines, Runtime, readSettings, Session
  * emulated on the processor.
  */
 export type Source = { name: string; base: string; storePrefix: string; engine?: Engine };
-/** A visitor's job. */
 export type Job =
   | { kind: "decode" | "time"; form: Form }
   | { kind: "compare"; lanes: string[]; form: Form }
   | { kind: "bench" | "stop" };
-/** A message from the page. */
 export type Message = Job | { kind: "load"; source: Source };
 /**
  * The model is loaded. canStore: whether this browser has stored it for later. gpu: name of the GPU that decodes,
@@ -57,7 +55,6 @@ const channel = new MessageChannel();
 let session: Session | null = null;
 let decodedBy = "";
 
-/** Send the page a message. */
 function post(reply: Reply) {
   self.postMessage(reply);
 }
@@ -101,7 +98,6 @@ async function openChecked(manifest: Manifest, files: Files, gpu: Gpu | null) {
   return checkpoint;
 }
 
-/** Load a model, and tell the page. */
 async function load({ base, storePrefix, engine }: Source) {
   const files = new Files(base, storePrefix, (bytes) => post({ kind: "progress", bytes }));
   const manifest = await files.manifest();
@@ -137,7 +133,6 @@ function messageOf(
   return isFull ? NOT_ENOUGH : unknown;
 }
 
-/** Do what a message asks for. */
 async function answer(job: Message) {
   if (job.kind === "load") {
     try {

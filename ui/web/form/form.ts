@@ -15,7 +15,6 @@ import { chosenModel, isOffered, type Model, modelDifference } from "../models.t
 export type Value = string | number;
 export type Values = Record<string, Value>;
 
-/** A setting. */
 interface Field {
   first: Value; // 0 leaves an optional number and max_rows to the model or to the machine
   titles: Readonly<Record<string, string>> | null; // of a choice, by value
@@ -41,7 +40,6 @@ const LIMITS: Readonly<Record<string, Partial<Field>>> = {
   max_new_tokens: { high: constants.limits.newTokens },
 };
 
-/** Return a setting as the form has it. */
 function fieldOf({ name, ...setting }: (typeof constants.settings)[number]): Field {
   const { kind, help, words, strategies, solvers, unset } = setting;
   const isChoice = kind === "choice";
@@ -89,13 +87,11 @@ export function isInUse({ strategy, solver }: Values, name: string) {
 const { say, hear }: Channel<void> = channel();
 export const onForm = hear;
 
-/** The first value of every setting. */
 const firstValues = () =>
   Object.fromEntries(Object.entries(FIELDS).map(([name, { first }]) => [name, first]));
 
 class Form {
   values: Values = { ...firstValues(), prompt: "", template: "", system: "" };
-  /** the settings made by hand */
   byHand: Values = {};
   /** the prompt of the recorded run whose settings the form has, null for none */
   recordedPrompt: string | null = null;
@@ -108,12 +104,6 @@ class Form {
 
   get template() {
     return String(this.values.template).trim();
-  }
-
-  /** The settings that the form starts from, with those made by hand. */
-  get ownSettings(): Values {
-    const { prompt, ...best } = this.model?.form ?? {};
-    return { ...firstValues(), ...best, ...this.byHand } as Values;
   }
 
   /** The kind of decoding that is chosen: a strategy, or "causal-first" where the model offers that. */
@@ -159,10 +149,10 @@ class Form {
     const isOther = this.recordedPrompt !== null && prompt.trim() !== this.recordedPrompt.trim();
     const isLeft = isOther && prompt.trim() !== "" && !this.template;
     if (isLeft) this.recordedPrompt = null;
-    this.set({ ...(isLeft && this.ownSettings), prompt });
+    const own = { ...firstValues(), ...this.model?.form, ...this.byHand };
+    this.set({ ...(isLeft && own), prompt });
   }
 
-  /** Take over the settings of a recorded run. */
   follow(settings: Record<string, unknown>) {
     this.recordedPrompt = String(settings.prompt ?? this.prompt);
     this.set({ ...firstValues(), template: "", ...settings });
@@ -179,7 +169,6 @@ class Form {
     this.set(keepsSettings ? {} : { ...best, solver: PAPER_SOLVER });
   }
 
-  /** The settings in use, each in a few words. */
   get words() {
     const { strategy, solver } = this.values;
     return [decodingTitle(String(strategy), String(solver)), ...this.settingWords().values()];
@@ -195,11 +184,6 @@ class Form {
       words.set(name, field.words.replace("{}", String(value)));
     }
     return words;
-  }
-
-  /** Say how the form differs from some settings. */
-  fieldDifferences(settings: Record<string, unknown>) {
-    return [...this.differing(settings).values()].map(([, words]) => words);
   }
 
   /** The fields whose value differs from that in `settings`: the form's value, and both values, in words. */
@@ -253,7 +237,6 @@ function isPossible(name: string, value: unknown): value is Value {
   return field.titles ? String(value) in field.titles : Number.isFinite(value);
 }
 
-/** Return the values with these names. */
 function pick(values: Values, names: string[]) {
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
@@ -263,5 +246,4 @@ export function keptPrompt() {
   return readFromTab(KEPT);
 }
 
-/** The page's form. */
 export const form = new Form();

@@ -7,23 +7,15 @@ import { foldForm } from "../dom/screen.ts";
 import { type Channel, channel } from "../dom/views.ts";
 import { form, onForm } from "./form.ts";
 
-/** a message, see sayStatus */
 type Message = { text: string; isError: boolean; isAboutForm?: boolean };
 
 const status: Channel<Message> = channel();
 
-/**
- * Show a text in the status line.
- * @param isAboutForm whether the text holds only until a setting changes
- */
 export function sayStatus(text: string, isError: boolean = false, isAboutForm: boolean = false) {
   status.say({ text, isError, isAboutForm });
 }
 
-/**
- * Change the form, and say in the status line what has changed. Returns whether anything has.
- * @param cause start of the sentence: "With nano"
- */
+/** Change the form, and say in the status line what has changed. Returns whether anything has. */
 export function sayFormChanges(cause: string, change: () => void) {
   const before = form.words;
   change();

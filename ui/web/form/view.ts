@@ -1,8 +1,10 @@
 // The form beside the player: examples to start from, the prompt, Decode and Stop, and the fields of all settings.
 
+import { html, nothing, render } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import constants from "../constants.json" with { type: "json" };
 import { FIELD_LABELS } from "../core/words.ts";
-import { elementOf, find, make, setAttribute, setText } from "../dom/elements.ts";
+import { elementOf, find } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
 import { foldForm } from "../dom/screen.ts";
 import { currentView, onAskForChat, onViewChange } from "../dom/views.ts";
@@ -13,59 +15,50 @@ import { bareAddress, queryOfAddress, replaceAddress } from "../share/permalink.
 import { FIELDS, form, isInUse, onForm } from "./form.ts";
 import { sayFormChanges } from "./status.ts";
 
-/** Create the button of a kind of examples; pressed again, it gives another one. */
-function makeChip({ label, prompts: pairs }: Model["presets"][number]) {
-  const prompts = pairs.map(([prompt]) => prompt);
-  const count = make("span", "sbd-chip-count");
-  const chip = make("button", "sbd-chip", label, count, () => {
-    const [prompt, recording] = pairs[(prompts.indexOf(form.prompt) + 1) % pairs.length] ?? [
-      "",
-      "",
-    ];
+/** Return the button of a kind of examples; pressed again, it gives another one. */
+function chip({ label, prompts: pairs }: Model["presets"][number]) {
+  const index = pairs.findIndex(([prompt]) => prompt === form.prompt);
+  const isChosen = index >= 0;
+  function press() {
+    const [prompt = "", recording = ""] = pairs[(index + 1) % pairs.length] ?? [];
     // Compare takes the prompt alone: a recorded run of one strategy belongs to Watch.
     if (!recording || currentView() === "compare") form.type(prompt);
     else void chooseRecording(recording, prompt);
-  });
-  function update() {
-    const index = prompts.indexOf(form.prompt);
-    setAttribute(chip, "aria-pressed", index >= 0);
-    setText(count, index >= 0 ? `· ${index + 1} of ${prompts.length}` : "");
-    setAttribute(chip, "title", index >= 0 ? "Press again for another one" : `Try ${label}`);
   }
-  return { chip, update };
+  return html`<button
+    type="button"
+    class="sbd-chip"
+    aria-pressed=${isChosen}
+    title=${isChosen ? "Press again for another one" : `Try ${label}`}
+    @click=${press}
+    >${label}<span class="sbd-chip-count"
+      >${isChosen ? `· ${index + 1} of ${pairs.length}` : ""}</span
+    ></button
+  >`;
 }
 
-/** Show the examples of the model that is chosen. */
 export function mountPresets(element: HTMLElement, signal: AbortSignal) {
-  let chips: ReturnType<typeof makeChip>[] = [];
-  let shown: Model | null = null;
+  const [chips, promise] = [find(element, ".sbd-presets"), find(element, ".sbd-promise")];
   onForm(() => {
-    const { model } = form;
-    if (model && model !== shown) {
-      shown = model;
-      chips = model.presets.map(makeChip);
-      find(element, ".sbd-presets").replaceChildren(...chips.map(({ chip }) => chip));
-      setText(find(element, ".sbd-promise"), model.promise);
-    }
-    for (const { update } of chips) update();
+    render(form.model?.presets.map(chip), chips);
+    render(form.model?.promise, promise);
   }, signal);
 }
 
 /** Show an empty prompt beside prompts that work, instead of a run, to a visitor who wants to write their own. */
 export function mountSamples(element: HTMLElement, signal: AbortSignal) {
-  const list = make("ul", "");
-  const title = make("h2", "", "Write a prompt, or take one of these");
-  element.replaceChildren(title, list);
   const show = (isShown: boolean) => document.body.classList.toggle("sbd-has-samples", isShown);
+  function take(prompt: string) {
+    form.type(prompt);
+    decode();
+  }
   onAskForChat(() => {
     const prompts = form.model?.presets.map(({ prompts: [first] }) => first?.[0] ?? "") ?? [];
-    const buttons = prompts.map((prompt) =>
-      make("button", "", prompt, () => {
-        form.type(prompt);
-        decode();
-      }),
+    const items = prompts.map(
+      (prompt) =>
+        html`<li><button type="button" @click=${() => take(prompt)}>${prompt}</button></li>`,
     );
-    list.replaceChildren(...buttons.map((button) => make("li", "", button)));
+    render(html`<h2>Write a prompt, or take one of these</h2><ul>${items}</ul>`, element);
     form.type("");
     show(true);
     foldForm(false);
@@ -75,45 +68,53 @@ export function mountSamples(element: HTMLElement, signal: AbortSignal) {
   document.addEventListener("sbd-run", () => show(false), { signal });
 }
 
-type Box = HTMLInputElement | HTMLSelectElement;
+const BOUNDS: Record<string, { gamma: string }> = constants.bounds;
 
-/** Create a labelled field of a setting. */
-function makeField(name: string) {
+function field(name: string) {
   const { titles, step, low, high, help } = FIELDS[name] as (typeof FIELDS)[string];
-  let box: Box;
-  if (titles) {
-    const options = Object.entries(titles).map(([value, title]) =>
-      make("option", "", { value }, title),
-    );
-    box = make("select", "", ...options);
-  } else {
-    const limits = {
-      ...(low !== null && { min: low }),
-      ...(high !== null && { max: high }),
-    };
-    box = make("input", "", {
-      type: "number",
-      step,
-      inputmode: "decimal",
-      ...limits,
-    });
-  }
+  const { model, values } = form;
   const id = `sbd-${name.replaceAll("_", "-")}-field`;
-  const words = make("small", "", { id: `${id}-help` }, help);
   const title = FIELD_LABELS[name] ?? name;
+  const isUnused = !isInUse(values, name) || (name === "strategy" && !model?.canDraft);
+  let words = help;
+  if (name === "block_size" && model) {
+    const trained = model.isTrained ? "trained on" : "not trained yet, on";
+    words = `${help}; ${trained} ${model.blockRange.join(" to ")}`;
+  }
+  if (name === "gamma") words = BOUNDS[String(values.solver)]?.gamma ?? ""; // what γ is to the solver
+  function take({ target }: Event) {
+    const { value } = target as HTMLInputElement;
+    if (titles) form.setByHand({ [name]: value });
+    else if (value !== "") form.setByHand({ [name]: Number(value) });
+  }
+  const option = ([value, words]: [string, string]) =>
+    html`<option value=${value} ?selected=${value === values[name]}>${words}</option>`;
   // Its name is the title alone; the help describes it.
-  setAttribute(box, "aria-label", title);
-  setAttribute(box, "aria-describedby", words.id);
-  const root = make("label", "sbd-field", { id }, make("span", "", title), box, words);
-  const take = () => {
-    if (titles) form.setByHand({ [name]: box.value });
-    else if (box.value !== "") form.setByHand({ [name]: Number(box.value) });
-  };
-  box.addEventListener(titles ? "change" : "input", take);
-  return { name, box, root, words };
+  const box = titles
+    ? html`<select
+        aria-label=${title}
+        aria-describedby="${id}-help"
+        .value=${live(String(values[name]))}
+        @change=${take}
+        >${Object.entries(titles).map(option)}</select
+      >`
+    : html`<input
+        aria-label=${title}
+        aria-describedby="${id}-help"
+        type="number"
+        name=${name}
+        inputmode="decimal"
+        step=${step}
+        min=${low ?? nothing}
+        max=${high ?? nothing}
+        @input=${take}
+      />`;
+  return html`<label class="sbd-field ${isUnused ? "hidden" : ""}" id=${id}
+    ><span>${title}</span>${box}<small id="${id}-help">${words}</small></label
+  >`;
 }
 
-/** Create a labelled text box. */
+/** Bind a text box of the form; return what shows its value. */
 function bindText(name: "prompt" | "template" | "system", box: HTMLTextAreaElement) {
   box.addEventListener("input", () => {
     if (name === "prompt") form.type(box.value);
@@ -130,9 +131,7 @@ function decode() {
 
 /** Give the form's text boxes, fields and buttons their work. */
 export function mountForm(root: HTMLElement, signal: AbortSignal) {
-  const fields = Object.keys(FIELDS).map(makeField);
   const advanced = find(root, "#sbd-advanced");
-  advanced.append(...fields.map(({ root: field }) => field));
   const box = (name: string) => find(root, `#sbd-${name}-box textarea`) as HTMLTextAreaElement;
   const updates = (["prompt", "template", "system"] as const).map((name) =>
     bindText(name, box(name)),
@@ -144,18 +143,12 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
     for (const show of updates) show();
     find(root, "#sbd-system-box").hidden = !model?.isChat;
     find(root, "#sbd-template-box").hidden = !model?.canDraft;
-    for (const { name, box, root: field, words } of fields) {
-      field.classList.toggle(
-        "hidden",
-        !isInUse(values, name) || (name === "strategy" && !model?.canDraft),
-      );
-      const text = String(values[name]);
-      const isSame =
-        box instanceof HTMLSelectElement ? box.value === text : Number(box.value) === values[name];
+    render(Object.keys(FIELDS).map(field), advanced);
+    for (const input of advanced.querySelectorAll("input")) {
+      const value = values[input.name] ?? "";
+      const isLeftEmpty = input.value === "" && document.activeElement !== input;
       // A number that is being typed stays as it is: "0." is 0.
-      if (!isSame || (box.value === "" && document.activeElement !== box)) box.value = text;
-      if (name === "block_size" && model) setText(words, blockWords(model));
-      if (name === "gamma") setText(words, gammaWords(String(values.solver)));
+      if (Number(input.value) !== value || isLeftEmpty) input.value = String(value);
     }
   }
 
@@ -166,14 +159,9 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
     if (stop) stop.disabled = !isBusy;
   }, signal);
   root.addEventListener("keydown", (event) => {
-    if (
-      event.key !== "Enter" ||
-      event.shiftKey ||
-      event.isComposing ||
-      event.target !== promptBox()
-    )
-      return;
-    if (currentView() === "compare") return; // it listens itself
+    const isSent = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+    // Compare listens itself.
+    if (!isSent || event.target !== promptBox() || currentView() === "compare") return;
     event.preventDefault();
     decode();
   });
@@ -184,17 +172,6 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
     if (isOfPrompt && linked !== null && linked !== form.prompt) replaceAddress(bareAddress());
   });
   onForm(update, signal);
-}
-
-/** Return what γ is to a solver. */
-function gammaWords(solver: string) {
-  const bounds: Record<string, { gamma: string }> = constants.bounds;
-  return bounds[solver]?.gamma ?? "";
-}
-
-function blockWords({ blockRange: [low, high], isTrained }: Model) {
-  const trained = isTrained ? "trained on" : "not trained yet, on";
-  return `${FIELDS.block_size?.help}; ${trained} ${low} to ${high}`;
 }
 
 /** Change the form to a model's settings, and say so. */

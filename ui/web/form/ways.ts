@@ -1,9 +1,12 @@
 // The choice of how to decode: three or four strategies and solvers, and for Set Block Decoding a slider of gammas from
 // safer to bolder; below them what is unusual, what was measured to be best, and the switch for all other settings.
 
+import { html, render } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { kindTitle, LANE_TITLES, laneWords, PAPER_SOLVER } from "../core/words.ts";
-import { find, make, setAttribute, setText } from "../dom/elements.ts";
-import { makeTermNote, makeUnfoldButton, question, setTerm } from "../dom/terms.ts";
+import { find } from "../dom/elements.ts";
+import { questionTemplate } from "../dom/templates.ts";
+import { makeTermNote, unfoldTemplate } from "../dom/terms.ts";
 import { CAUSAL_FIRST } from "../engine/decoding/settings.ts";
 import { chooseModel } from "../head.ts";
 import { type Model, modelNamed } from "../models.ts";
@@ -41,134 +44,127 @@ export function adviceWords(best: string, hasBlanks: boolean) {
     : best.replaceAll("γ ", "γ\u00a0");
 }
 
-const OTHER_MODEL_WORDS = "Watch nano fill in masks by entropy, as the paper does";
-
 const KINDS = ["verify", CAUSAL_FIRST, "sbd", "ntp"]; // three strategies, and a solver of sbd
 
-/** The choices, and the slider whose steps are the gammas. */
-class DecodeChoice {
-  range = make("input", "", { type: "range", min: 1, step: 1, "aria-label": "Safer to bolder" });
-  gammaOutput = make("output", "sbd-ways-now");
-  warning = make("p", "sbd-ways-outside", { role: "status" });
-  recordingNote = make("span", "", { role: "status" });
-  advice = make("span");
-  bestButton: HTMLButtonElement;
-  why: HTMLParagraphElement;
-  whyButton: HTMLButtonElement;
-  slider: HTMLDivElement;
-  kinds: { box: HTMLInputElement; help: HTMLElement; root: HTMLDivElement }[];
-  otherModelButton: HTMLButtonElement;
-  choices: HTMLFieldSetElement;
+function bestSettings() {
+  const { strategy = "ntp", gamma = 0 } = form.model?.best ?? {};
+  return { strategy, gamma, solver: PAPER_SOLVER };
+}
 
-  constructor() {
-    this.bestButton = make("button", "sbd-ways-best", () => form.setByHand(this.best));
-    this.why = make("p", "sbd-ways-why", this.advice, " ", this.recordingNote, this.bestButton);
-    this.whyButton = makeUnfoldButton("", this.why, "Why the form starts from these settings");
-    const ends = [make("span", "", "safer"), this.gammaOutput, make("span", "", "bolder")];
-    this.slider = make("div", "sbd-ways-bold", this.range, make("div", "sbd-ways-ends", ...ends));
-    this.kinds = KINDS.map((kind) => this.makeKind(kind));
-    this.otherModelButton = make("button", "sbd-ways-other", OTHER_MODEL_WORDS, () =>
-      chooseModel(form.model?.other ?? ""),
-    );
-    const roots = this.kinds.map(({ root }) => root);
-    this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...roots);
-    this.range.addEventListener("input", () => {
-      const gamma = form.model?.gammas[Number(this.range.value) - 1];
-      if (gamma !== undefined) form.setByHand({ strategy: "sbd", gamma });
+/** Choose one of KINDS, with the γ that it had or the best. */
+function choose(kind: string) {
+  const first = form.model?.causalFirst;
+  if (kind === CAUSAL_FIRST && first)
+    form.setByHand({ strategy: "sbd", solver: CAUSAL_FIRST, gamma: first[0] });
+  else if (form.values.solver === CAUSAL_FIRST)
+    form.setByHand({ strategy: kind, solver: PAPER_SOLVER, gamma: bestSettings().gamma });
+  else form.setByHand({ strategy: kind });
+}
+
+function wayTemplate(way: string, { causalFirst, paper }: Model) {
+  const { kind } = form;
+  // What the model was not trained for waits under Advanced.
+  const isAdvanced = way === "sbd" && paper !== "" && kind !== "sbd";
+  const words = way === CAUSAL_FIRST ? (causalFirst?.[1] ?? "") : laneWords(way);
+  return html`<div
+    class="sbd-way ${isAdvanced ? "is-advanced" : ""}"
+    ?hidden=${way === CAUSAL_FIRST && !causalFirst}
+  >
+    <label
+      ><input
+        type="radio"
+        name="sbd-way"
+        value=${way}
+        .checked=${live(way === kind)}
+        @change=${() => choose(way)}
+      />${kindTitle(way)}</label
+    >
+    ${questionTemplate(kindTitle(way), words)}
+  </div>`;
+}
+
+/** Return the choices, and the slider whose steps are the gammas. */
+function waysTemplate(model: Model) {
+  const { kind, values, template, recordedPrompt } = form;
+  const { strategy, block_size: blockSize, solver } = values;
+  const { gammas, best, canDraft, causalFirst, paper } = model;
+  const gamma = Number(values.gamma);
+  const isSbd = kind === "sbd";
+  const hasBlanks = template !== "";
+  const step = nearestStep(gammas, gamma);
+  const plain = strategy === "ntp" ? "one token a forward pass" : kindTitle(kind);
+  const words = isSbd ? `γ ${gamma}` : plain;
+  const known = isSbd ? paper : kind === CAUSAL_FIRST ? causalFirst?.[1] : "";
+  const unusual = outsideWords(model, isSbd ? gamma : 0, Number(blockSize));
+  const isUsual = strategy !== "sbd" || solver === PAPER_SOLVER;
+  const isBest = kind === best.strategy && (!isSbd || gamma === best.gamma) && isUsual;
+  const offersBest = canDraft && !isBest && !hasBlanks;
+  const bestWords =
+    best.strategy === "sbd" ? `γ ${best.gamma}` : (LANE_TITLES[best.strategy] ?? "");
+  const brought = `The recording shown was made with ${words}, so the form has that. `;
+  const move = ({ target }: Event) =>
+    form.setByHand({
+      strategy: "sbd",
+      gamma: gammas[Number((target as HTMLInputElement).value) - 1] ?? gamma,
     });
-  }
-
-  makeKind(kind: string) {
-    const box = make("input", "", { type: "radio", name: "sbd-way", value: kind });
-    box.addEventListener("change", () => this.choose(kind));
-    const label = make("label", "", box, kindTitle(kind));
-    const help = question(kindTitle(kind), laneWords(kind));
-    return { box, help, root: make("div", "sbd-way", label, help) };
-  }
-
-  /** The settings that were measured to be best. */
-  get best() {
-    const { strategy = "ntp", gamma = 0 } = form.model?.best ?? {};
-    return { strategy, gamma, solver: PAPER_SOLVER };
-  }
-
-  /** Choose one of KINDS, with the γ that it had or the best. */
-  choose(kind: string) {
-    const first = form.model?.causalFirst;
-    if (kind === CAUSAL_FIRST && first)
-      form.setByHand({ strategy: "sbd", solver: CAUSAL_FIRST, gamma: first[0] });
-    else if (form.values.solver === CAUSAL_FIRST)
-      form.setByHand({ strategy: kind, solver: PAPER_SOLVER, gamma: this.best.gamma });
-    else form.setByHand({ strategy: kind });
-  }
-
-  update() {
-    const { model, kind, values } = form;
-    if (!model) return;
-    const { strategy, block_size: blockSize } = values;
-    const gamma = Number(values.gamma);
-    const isSbd = kind === "sbd";
-    const hasBlanks = form.template !== "";
-    for (const { box, root, help } of this.kinds) {
-      box.checked = box.value === kind;
-      // What the model was not trained for waits under Advanced.
-      if (box.value === "sbd") root.classList.toggle("is-advanced", model.paper !== "" && !isSbd);
-      if (box.value !== CAUSAL_FIRST) continue;
-      root.hidden = !model.causalFirst;
-      setTerm(help, "", model.causalFirst?.[1] ?? "");
-    }
-    this.choices.hidden = !model.canDraft;
-    setAttribute(this.range, "max", model.gammas.length);
-    this.range.value = String(nearestStep(model.gammas, gamma) + 1);
-    this.range.disabled = !isSbd || !model.canDraft;
-    this.slider.classList.toggle("is-off", !isSbd);
-    const share = ((Number(this.range.value) - 1) / (model.gammas.length - 1)) * 100;
-    this.range.style.setProperty("--done", `${share}%`);
-    const words = isSbd ? `γ ${gamma}` : nowWords(String(strategy), kind);
-    setText(this.gammaOutput, words);
-    setAttribute(this.range, "aria-valuetext", words);
-    const known = isSbd ? model.paper : kind === CAUSAL_FIRST ? model.causalFirst?.[1] : "";
-    const unusual = outsideWords(model, isSbd ? gamma : 0, Number(blockSize));
-    setText(this.warning, [known, unusual].filter(Boolean).join(" "));
-    this.otherModelButton.hidden = !modelNamed(model.other);
-    setText(this.advice, adviceWords(model.best.words, hasBlanks));
-    setText(this.bestButton, `Use ${bestWords(model)}`);
-    const isBest =
-      kind === model.best.strategy && (!isSbd || gamma === model.best.gamma) && isUsual();
-    this.bestButton.hidden = !model.canDraft || isBest || hasBlanks;
-    const isBrought = form.recordedPrompt !== null && !this.bestButton.hidden;
-    const brought = `The recording shown was made with ${words}, so the form has that. `;
-    setText(this.recordingNote, isBrought ? brought : "");
-  }
-}
-
-/** Whether the solver is the paper's or decides nothing. */
-const isUsual = () => form.values.strategy !== "sbd" || form.values.solver === PAPER_SOLVER;
-
-function nowWords(strategy: string, kind: string) {
-  return strategy === "ntp" ? "one token a forward pass" : kindTitle(kind);
-}
-
-function bestWords({ best }: Model) {
-  return best.strategy === "sbd" ? `γ ${best.gamma}` : (LANE_TITLES[best.strategy] ?? "");
+  const openAdvanced = ({ currentTarget }: Event) => {
+    const isOpen = document.body.classList.toggle("sbd-is-advanced");
+    (currentTarget as HTMLElement).setAttribute("aria-expanded", String(isOpen));
+  };
+  return html`<fieldset class="sbd-ways" aria-label="How to decode" ?hidden=${!canDraft}>
+      ${KINDS.map((way) => wayTemplate(way, model))}
+    </fieldset>
+    <div class="sbd-ways-bold ${isSbd ? "" : "is-off"}">
+      <input
+        type="range"
+        min="1"
+        max=${gammas.length}
+        step="1"
+        aria-label="Safer to bolder"
+        aria-valuetext=${words}
+        style="--done: ${(step / (gammas.length - 1)) * 100}%"
+        .value=${live(String(step + 1))}
+        ?disabled=${!isSbd || !canDraft}
+        @input=${move}
+      />
+      <div class="sbd-ways-ends"
+        ><span>safer</span><output class="sbd-ways-now">${words}</output><span>bolder</span></div
+      >
+    </div>
+    <p class="sbd-ways-outside" role="status">${[known, unusual].filter(Boolean).join(" ")}</p>
+    <button
+      type="button"
+      class="sbd-ways-other"
+      ?hidden=${!modelNamed(model.other)}
+      @click=${() => chooseModel(model.other)}
+      >Watch nano fill in masks by entropy, as the paper does</button
+    >
+    <div class="sbd-ways-foot"
+      ><button
+        type="button"
+        class="sbd-advanced-switch"
+        aria-expanded="false"
+        @click=${openAdvanced}
+        >Advanced</button
+      >${unfoldTemplate("", "sbd-ways-why", "Why the form starts from these settings")}</div
+    >
+    <p class="sbd-ways-why" id="sbd-ways-why" hidden
+      ><span>${adviceWords(best.words, hasBlanks)}</span>
+      <span role="status">${recordedPrompt !== null && offersBest ? brought : ""}</span
+      ><button
+        type="button"
+        class="sbd-ways-best"
+        ?hidden=${!offersBest}
+        @click=${() => form.setByHand(bestSettings())}
+        >Use ${bestWords}</button
+      ></p
+    >`;
 }
 
 export function mountWays(element: HTMLElement, signal: AbortSignal) {
   const root = find(element, ".sbd-ways-view");
-  const choice = new DecodeChoice();
-  const advanced = make("button", "sbd-advanced-switch", "Advanced", () =>
-    openAdvanced(!document.body.classList.contains("sbd-is-advanced")),
-  );
-  const foot = make("div", "sbd-ways-foot", advanced, choice.whyButton);
-  const note = makeTermNote(root, signal);
-  const { choices, slider, warning, otherModelButton, why } = choice;
-  root.replaceChildren(choices, slider, warning, otherModelButton, foot, why, note);
-  function openAdvanced(isOpen: boolean) {
-    document.body.classList.toggle("sbd-is-advanced", isOpen);
-    advanced.setAttribute("aria-expanded", String(isOpen));
-  }
-  openAdvanced(false);
-  const update = () => choice.update();
+  makeTermNote(root, signal);
+  const update = () => form.model && render(waysTemplate(form.model), root);
   onForm(update, signal);
   document.addEventListener("sbd-run", update, { signal });
 }

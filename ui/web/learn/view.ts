@@ -1,19 +1,20 @@
 // The Learn view: a lesson of ten scenes, shown one at a time, each with its own address. A scene asks, the reader
 // acts, the scene answers; going forward first shows the answer, then the next scene. Only mountLearn needs the page around it.
 
+import { html, nothing, render, type TemplateResult } from "lit-html";
 import { History, type Run } from "../core/run.ts";
 import { PAPER_SOLVER, plainWords } from "../core/words.ts";
-import { find, icon, make, setAttribute, setText } from "../dom/elements.ts";
+import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.ts";
-import { makeTermNote, withTerms } from "../dom/terms.ts";
+import { iconTemplate } from "../dom/templates.ts";
+import { makeTermNote, termTemplates } from "../dom/terms.ts";
 import { onViewChange, playerOf, showView } from "../dom/views.ts";
 import { form } from "../form/form.ts";
 import { chooseModel } from "../head.ts";
 import { doJob } from "../jobs.ts";
 import { showRecorded } from "../recordings.ts";
 import type { Origin } from "../watch/tree.ts";
-import { makeSizedBox, setSizedTexts } from "./parts.ts";
 import { makeBoundScene } from "./scenes/bound.ts";
 import { makeCacheScene } from "./scenes/cache.ts";
 import { makeCheckScene } from "./scenes/check.ts";
@@ -36,132 +37,118 @@ interface LearnHost {
   chooseModel: (name: string) => void;
 }
 
-/** The arguments of a scene. */
 interface SceneContext {
   lesson: Lesson;
   signal: AbortSignal; // aborted when the reader leaves the scene
   onActed: () => void; // called when the reader has done what the scene asks; shows the answer in words
   say: (words: string) => void; // announces a text to screen readers
+  draw: () => void; // draws the view again
   host: LearnHost | null; // null in the exported lesson
 }
 
 /** answer: shows the answer in the picture. prompt: returns the prompt to decode; only the last scene has one. */
-type Scene = { root: HTMLElement; answer: () => void; prompt?: () => string };
+type Scene = { view: () => TemplateResult; answer: () => void; prompt?: () => string };
 export type MakeScene = (context: SceneContext) => Scene;
 
 /** The smallest type of a lecture in pixels, and the factor by which it shrinks until a scene fits. */
 const [LEAST_TYPE, TYPE_STEP] = [10, 0.97];
 
 export class LearnView {
-  host: LearnHost | null;
   /** read when the view is first opened */
   lesson: Lesson | null = null;
   index = 0;
   isAnswered = false;
   isOpen = false;
+  problem = ""; // what is wrong with the address
+  said = ""; // by a screen reader
   scene: Scene | null = null;
-  leaving: AbortController = new AbortController();
-  lecture: { leave: () => void; toggle: () => void | Promise<void> };
-  parts: {
-    dots: HTMLOListElement;
-    place: HTMLParagraphElement;
-    problem: HTMLParagraphElement;
-    question: HTMLHeadingElement;
-    act: HTMLParagraphElement;
-    stage: HTMLDivElement;
-    answer: HTMLParagraphElement;
-    why: HTMLParagraphElement;
-    answerBox: HTMLDivElement;
-    live: HTMLDivElement;
-    back: HTMLButtonElement;
-    next: HTMLButtonElement;
-  };
+  leaving = new AbortController();
+  lecture: ReturnType<typeof makeLecture>;
 
-  /**
-   * @param text JSON of LessonData
-   * @param signal removes the listeners
-   * @param host null in the exported lesson
-   */
   constructor(
     readonly root: HTMLElement,
     readonly text: string,
     readonly signal: AbortSignal,
-    host: LearnHost | null = null,
+    readonly host: LearnHost | null = null,
   ) {
-    this.host = host;
     this.lecture = makeLecture(root, () => this.fit(), signal);
-    this.parts = this.makeParts();
     signal.addEventListener("abort", () => this.leaving.abort());
   }
 
-  makeParts() {
-    const back = makeStep("Back", () => this.back());
-    const next = makeStep("Next", () => (this.isOver ? this.decode() : this.forward()));
-    next.classList.add("is-main");
-    const answer = make("p", "sbd-learn-answer");
-    const why = make("p", "sbd-learn-why");
-    return {
-      dots: make("ol", "sbd-learn-dots"),
-      place: make("p", "sbd-learn-place"),
-      problem: make("p", "sbd-learn-problem", { role: "alert" }),
-      question: make("h2", "sbd-learn-question", { tabindex: "-1" }),
-      act: make("p", "sbd-learn-act"),
-      stage: make("div", "sbd-learn-stage sbd-player"),
-      answer,
-      why,
-      answerBox: make(
-        "div",
-        "sbd-learn-said",
-        { "aria-live": "polite" },
-        makeSizedBox(answer),
-        makeSizedBox(why),
-      ),
-      live: make("div", "sbd-live", { "aria-live": "polite" }),
-      back,
-      next,
-    };
-  }
-
   build(): Lesson {
-    const lesson = readLesson(this.text);
-    const { dots, place, problem, question, act, stage, answerBox, live, back, next } = this.parts;
-    dots.append(...lesson.scenes.map(({ title }, index) => this.makeDot(title, index)));
-    const large = makeStep("Lecture (L)", () => this.lecture.toggle());
-    large.prepend(icon("lecture"));
-    large.classList.add("sbd-learn-lecture");
-    const places = lesson.scenes.map((_, index) => placeWords(lesson.scenes, index));
-    const tools = make("div", "sbd-learn-tools", makeSizedBox(place, places), large);
-    if (this.host) tools.append(this.makeSkip());
-    this.root.replaceChildren(
-      make("nav", "sbd-learn-head", { "aria-label": "Scenes" }, dots, tools),
-      make(
-        "section",
-        "sbd-learn-scene",
-        { "aria-label": "Scene" },
-        problem,
-        make("div", "sbd-learn-ask", question, act),
-        stage,
-        answerBox,
-      ),
-      make("div", "sbd-learn-foot", back, make("span", "sbd-learn-keys", "← → keys"), next),
-      live,
-      makeTermNote(this.root, this.signal),
-    );
     this.listen();
-    return lesson;
+    return readLesson(this.text);
   }
 
-  makeSkip() {
-    const skip = makeStep("Skip to the player", () => this.host?.leave());
-    skip.classList.add("sbd-learn-skip");
-    return skip;
+  draw() {
+    const { lesson, scene, index, isAnswered, host } = this;
+    const words = lesson?.scenes[index];
+    if (!lesson || !scene || !words) return;
+    const { scenes } = lesson;
+    const isLast = index + 1 === scenes.length;
+    const over = isLast ? "Decode it" : "Next";
+    this.root.classList.toggle("is-answered", isAnswered);
+    this.root.classList.toggle("is-last", isLast);
+    const step = (look: string, label: unknown, act: () => void) =>
+      html`<button type="button" class="sbd-learn-step ${look}" @click=${act}>${label}</button>`;
+    const dot = ({ title }: SceneWords, at: number) => {
+      const label = `Scene ${at + 1}: ${title}`;
+      return html`<li
+        ><button
+          type="button"
+          class="sbd-learn-dot ${at < index || (at === index && isAnswered) ? "is-past" : ""}"
+          title=${label}
+          aria-label=${label}
+          aria-current=${at === index ? "step" : nothing}
+          @click=${() => this.go(at)}
+        ></button
+      ></li>`;
+    };
+    const lecture = html`${iconTemplate("lecture")}Lecture (L)`;
+    const view = html`<nav class="sbd-learn-head" aria-label="Scenes">
+        <ol class="sbd-learn-dots">${scenes.map(dot)}</ol>
+        <div class="sbd-learn-tools">
+          <p class="sbd-learn-place">${index + 1} of ${scenes.length} · ${words.title}</p>
+          ${step("sbd-learn-lecture", lecture, () => this.lecture.toggle())}
+          ${host ? step("sbd-learn-skip", "Skip to the player", host.leave) : nothing}
+        </div>
+      </nav>
+      <section class="sbd-learn-scene" aria-label="Scene">
+        <p class="sbd-learn-problem" role="alert" ?hidden=${!this.problem}>${this.problem}</p>
+        <div class="sbd-learn-ask">
+          <h2 class="sbd-learn-question" tabindex="-1">${words.question}</h2>
+          <p class="sbd-learn-act">${words.act}</p>
+        </div>
+        <div class="sbd-learn-stage sbd-player" data-scene=${words.address}>${scene.view()}</div>
+        <div class="sbd-learn-said" aria-live="polite">
+          ${this.answerTemplate("answer", words.answer)}${this.answerTemplate("why", words.why)}
+        </div>
+      </section>
+      <div class="sbd-learn-foot">
+        <button
+          type="button"
+          class="sbd-learn-step"
+          ?disabled=${index === 0}
+          @click=${() => this.back()}
+          >Back</button
+        ><span class="sbd-learn-keys">← → keys</span
+        ><button
+          type="button"
+          class="sbd-learn-step is-main"
+          ?hidden=${isLast && isAnswered && host === null}
+          @click=${() => (this.isOver ? this.decode() : this.forward())}
+          >${isAnswered ? over : "Show me"}</button
+        >
+      </div>
+      <div class="sbd-live" aria-live="polite">${this.said}</div>`;
+    render(view, this.root);
   }
 
-  makeDot(title: string, index: number) {
-    const label = `Scene ${index + 1}: ${title}`;
-    const dot = make("button", "sbd-learn-dot", { title: label, "aria-label": label });
-    dot.addEventListener("click", () => this.go(index));
-    return make("li", "", dot);
+  /** Return a paragraph that has the room of its text before it shows it, after the reader acted or went forward. */
+  answerTemplate(name: "answer" | "why", text = "") {
+    return this.isAnswered
+      ? html`<p class="sbd-learn-${name}">${termTemplates(text)}</p>`
+      : html`<p class="sbd-learn-${name}" data-text=${plainWords(text)}></p>`;
   }
 
   listen() {
@@ -181,6 +168,7 @@ export class LearnView {
     addEventListener("popstate", follow, { signal });
     addEventListener("hashchange", follow, { signal });
     onResize(this.root, () => this.fit(), signal);
+    makeTermNote(this.root, signal);
   }
 
   /** Adapt the layout to the width of the view; in a lecture, take the largest type with which all of a scene fits. */
@@ -196,9 +184,13 @@ export class LearnView {
     }
   }
 
+  get stage() {
+    return find(this.root, ".sbd-learn-stage");
+  }
+
   /** Whether the scene is larger than its room in the window. */
   get overflows() {
-    const { stage } = this.parts;
+    const { stage } = this;
     const rooms = [stage, stage.parentElement ?? stage];
     return rooms.some((node) => node.scrollHeight > node.clientHeight);
   }
@@ -207,10 +199,8 @@ export class LearnView {
     return this.lesson?.scenes.map(({ address }) => address) ?? [];
   }
 
-  /** Show a scene when the view comes to the front. */
   open() {
-    if (this.isOpen) return;
-    this.follow();
+    if (!this.isOpen) this.follow();
   }
 
   /** Show the scene that the address names, or else the one shown last. */
@@ -228,11 +218,9 @@ export class LearnView {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.leaving.abort();
-    this.parts.stage.replaceChildren();
     this.lecture.leave();
   }
 
-  /** Whether the address belongs to the Learn view. */
   get isNamed() {
     return sceneAt(location.hash, []) !== null;
   }
@@ -245,7 +233,7 @@ export class LearnView {
     if (index < 0 || index >= SCENES.length) return;
     this.show(index, "");
     history.pushState(history.state, "", this.hash);
-    this.parts.question.focus({ preventScroll: true });
+    find(this.root, ".sbd-learn-question").focus({ preventScroll: true });
     if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView({ block: "start" });
   }
 
@@ -270,86 +258,35 @@ export class LearnView {
   /** Show the scene's answer, and scroll to it: on a phone it may be below the window. */
   showAnswer() {
     this.scene?.answer();
-    this.parts.answerBox.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
+    const said = find(this.root, ".sbd-learn-said");
+    said.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
   /** @param problem what is wrong with the address, "" for nothing */
   show(index: number, problem: string) {
-    const { lesson, parts } = this;
-    const words = lesson?.scenes[index];
+    const { lesson, host } = this;
     const makeScene = SCENES[index];
-    if (!lesson || !words || !makeScene) return;
+    if (!lesson || !makeScene) return;
     this.leaving.abort();
     this.leaving = new AbortController();
-    this.index = index;
-    this.isAnswered = false;
-    setText(parts.problem, problem);
-    parts.problem.hidden = problem === "";
-    setText(parts.question, words.question);
-    setText(parts.act, words.act);
-    setText(parts.live, "");
-    for (const [part, text] of this.answerTexts(words)) {
-      part.replaceChildren();
-      if (part.parentElement) setSizedTexts(part.parentElement, [plainWords(text)]);
-    }
-    this.scene = makeScene({
-      lesson,
-      signal: this.leaving.signal,
-      onActed: () => this.showAnswerWords(),
-      say: (text) => setText(parts.live, text),
-      host: this.host,
-    });
-    setAttribute(parts.stage, "data-scene", words.address);
-    parts.stage.replaceChildren(this.scene.root);
-    onResize(this.scene.root, () => this.fit(), this.leaving.signal);
-    this.showPlace();
+    const { signal } = this.leaving;
+    Object.assign(this, { index, problem, isAnswered: false, said: "", scene: null });
+    const onActed = () => this.showAnswerWords();
+    const say = (text: string) => {
+      this.said = text;
+      this.draw();
+    };
+    this.scene = makeScene({ lesson, signal, onActed, say, draw: () => this.draw(), host });
+    this.draw();
+    const root = this.stage.firstElementChild;
+    if (root) onResize(root, () => this.fit(), signal);
     this.fit();
   }
 
-  /** Return the elements that hold a scene's answer and its reason, each with its text. */
-  answerTexts({ answer, why = "" }: SceneWords): [part: HTMLElement, text: string][] {
-    return [
-      [this.parts.answer, answer],
-      [this.parts.why, why],
-    ];
-  }
-
-  /** Show the answer in words, after the reader acted or went forward. */
   showAnswerWords() {
-    const words = this.lesson?.scenes[this.index];
-    if (this.isAnswered || !words) return;
     this.isAnswered = true;
-    for (const [part, text] of this.answerTexts(words)) part.replaceChildren(...withTerms(text));
-    this.showPlace();
+    this.draw();
   }
-
-  showPlace() {
-    const { parts, index, isAnswered } = this;
-    const scenes = this.lesson?.scenes ?? [];
-    setText(parts.place, placeWords(scenes, index));
-    [...parts.dots.querySelectorAll("button")].forEach((dot, at) => {
-      dot.classList.toggle("is-past", at < index || (at === index && isAnswered));
-      if (at === index) dot.setAttribute("aria-current", "step");
-      else dot.removeAttribute("aria-current");
-    });
-    this.root.classList.toggle("is-answered", isAnswered);
-    parts.back.disabled = index === 0;
-    const isLast = index + 1 === scenes.length;
-    const over = isLast ? "Decode it" : "Next";
-    this.root.classList.toggle("is-last", isLast);
-    setText(parts.next, isAnswered ? over : "Show me");
-    parts.next.hidden = isLast && this.host === null && isAnswered;
-  }
-}
-
-function placeWords(scenes: SceneWords[], index: number) {
-  return `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`;
-}
-
-function makeStep(words: string, act: () => void) {
-  const button = make("button", "sbd-learn-step", words);
-  button.addEventListener("click", act);
-  return button;
 }
 
 const SCENES: MakeScene[] = [
@@ -397,7 +334,6 @@ const VIEW = /^#learn(?:\/(.*))?$/;
 /**
  * Return the index of the scene that an address names; null for an address of another view. An unknown scene gives the
  * first, and a sentence on the problem.
- * @param addresses of the scenes, in order
  */
 export function sceneAt(
   hash: string,
@@ -426,7 +362,6 @@ function readable(text: string) {
   }
 }
 
-/** @param address of a scene */
 export function hashOf(address: string) {
   return `#learn/${address}`;
 }
@@ -501,7 +436,6 @@ interface LessonData {
 
 export type Lesson = Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> };
 
-/** Read a run from wire lines. */
 function runOf(lines: string | undefined): Run {
   const history = new History();
   history.accept(lines ?? "");

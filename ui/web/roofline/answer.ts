@@ -185,7 +185,6 @@ const boundWords = (isMemoryBound: boolean) =>
 /** One line of the answer. [word] in a name marks a glossary word. value: as shown */
 export type Fact = { name: string; value: string; note: string };
 
-/** Return the answer's lines. */
 export function factsOf(choices: Choices, { times }: Setting): Fact[] {
   const { block, batch, speed, device } = choices;
   const [one, whole, double] = [1, block, 2 * block].map((size) => passTime(size, choices)) as [

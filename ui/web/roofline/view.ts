@@ -1,18 +1,23 @@
 // The view of the roofline: a calculator, whose query stands in the address, and a table to take home.
 
+import { html, render } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { type CardWords, ChartCards } from "../charts.ts";
 import { addDevice, DEVICES } from "../core/cost.ts";
 import { slowdownCurve, slowdownPoints } from "../core/figures.ts";
 import { failureWords } from "../core/numbers.ts";
 import { plainWords } from "../core/words.ts";
-import { find, make } from "../dom/elements.ts";
+import { find } from "../dom/elements.ts";
 import { makeTableButtons } from "../dom/save.ts";
 import { onScheme } from "../dom/screen.ts";
-import { makeTermNote, makeUnfoldButton, question, withTerms } from "../dom/terms.ts";
+import { questionTemplate } from "../dom/templates.ts";
+import { makeTermNote, termTemplates, unfoldTemplate } from "../dom/terms.ts";
 import { onViewChange } from "../dom/views.ts";
 import {
+  type Choices,
   choicesOf,
   DEFAULTS,
+  type Fact,
   factsOf,
   MEASURED,
   marksOf,
@@ -45,171 +50,47 @@ export function hashOf(query: Query) {
   return text ? `${VIEW}?${text}` : VIEW;
 }
 
-type Choice = { key: string; name: string };
-
 const NUMBERS = [
   { name: "block", label: "Block size", step: "1", min: "1" },
   { name: "cache", label: "Tokens in the KV cache", step: "1", min: "0" },
   { name: "batch", label: "Texts at once (batch)", step: "1", min: "1" },
   { name: "speed", label: "Tokens per forward pass", step: "0.1", min: "0.1" },
 ];
-const HINT = "Paste a config.json";
-
-function field(label: string, box: HTMLElement) {
-  box.setAttribute("aria-label", label); // otherwise a screen reader would name a list by all its choices
-  return make("label", "sbd-roofline-field", make("span", "", label), box);
-}
-
-function select(choices: Choice[]) {
-  const box = make("select", "");
-  for (const { key, name } of choices) box.append(make("option", "", { value: key }, name));
-  return box;
-}
-
-class RooflineForm {
-  device: HTMLSelectElement;
-  model: HTMLSelectElement;
-  config: HTMLTextAreaElement;
-  own: HTMLLabelElement;
-  numbers: Map<string, HTMLInputElement> = new Map();
-  root: HTMLFormElement;
-
-  constructor(models: Choice[], changed: () => void) {
-    this.device = select([...DEVICES].map(([key, { name }]) => ({ key, name })));
-    this.model = select([...models, { key: OWN, name: "A config of your own …" }]);
-    this.config = make("textarea", "", { rows: 5, spellcheck: "false", placeholder: HINT });
-    const file = make("input", "", {
-      type: "file",
-      accept: ".json",
-      "aria-label": "Open a config",
-    });
-    file.addEventListener("change", async () => {
-      this.config.value = (await file.files?.[0]?.text()) ?? "";
-      changed();
-    });
-    this.own = field("Config", this.config);
-    this.own.append(file);
-    const boxes = NUMBERS.map(({ name, label, ...bounds }) => {
-      const box = make("input", "", { type: "number", inputmode: "decimal", ...bounds });
-      this.numbers.set(name, box);
-      return field(label, box);
-    });
-    this.root = make(
-      "form",
-      "sbd-card sbd-roofline-form",
-      { "aria-label": "What to calculate" },
-      field("Device", this.device),
-      field("Model", this.model),
-      this.own,
-      ...boxes,
-    );
-    this.root.addEventListener("submit", (event) => event.preventDefault());
-    this.root.addEventListener("input", () => {
-      this.showOwn();
-      changed();
-    });
-  }
-
-  showOwn() {
-    this.own.hidden = this.model.value !== OWN;
-  }
-
-  /** Mark the fields with values that cannot be used. @param wrong names of these fields */
-  mark(wrong: string[]) {
-    for (const [name, box] of this.numbers)
-      box.setAttribute("aria-invalid", String(wrong.includes(name)));
-  }
-
-  get query(): Query {
-    const { device, model, config } = this;
-    const own = model.value === OWN ? config.value : "";
-    const numbers = [...this.numbers].map(([name, box]) => [name, box.value]);
-    const chosen = { device: device.value, model: model.value, config: own };
-    return { ...chosen, ...Object.fromEntries(numbers) };
-  }
-
-  /** Put a query into the form; a box stays empty if it cannot hold its value. */
-  choose(query: Query) {
-    this.device.value = String(query.device);
-    this.model.value = String(query.model);
-    this.config.value = String(query.config);
-    for (const [name, box] of this.numbers) box.value = String(query[name]);
-    this.showOwn();
-  }
-}
-
+const OWN_NAME = "A config of your own …";
 const NAME = "roofline";
 const ABOUT =
   "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
 class RooflineView {
   isInFront = false;
-  /** the address's query, with values that a box may not hold; null once the form changes */
-  linked: Query | null = null;
-  form: RooflineForm;
-  problems: HTMLDivElement;
-  facts: HTMLDListElement;
-  cards: ChartCards;
+  /** what is calculated, with values that a box may not hold */
+  query: Query = DEFAULTS;
+  failure = "";
+  cards = new ChartCards(this.setting.cards);
+  save = makeTableButtons("sbd-roofline", "this table", () => this.table());
 
   constructor(
     readonly host: HTMLElement,
     readonly setting: Setting & { cards: CardWords[] },
-  ) {
-    this.form = new RooflineForm(setting.models, () => this.changed());
-    this.problems = make("div", "sbd-roofline-problems", { role: "status" });
-    this.form.root.append(this.problems);
-    this.facts = make("dl", "sbd-roofline-facts");
-    this.cards = new ChartCards(setting.cards);
-    this.form.choose(DEFAULTS);
-  }
+  ) {}
 
-  build() {
-    const about = make("p", "sbd-roofline-about", ...withTerms(ABOUT));
-    const title = make("h2", "", "How fast could it be?");
-    this.host.replaceChildren(
-      make("div", "sbd-roofline-head", title, makeUnfoldButton("the calculation", about)),
-      about,
-      make(
-        "div",
-        "sbd-roofline-top",
-        this.form.root,
-        make(
-          "section",
-          "sbd-card sbd-roofline-answer",
-          { "aria-label": "Answer" },
-          this.facts,
-          makeTableButtons("sbd-roofline", "this table", () => this.table()),
-        ),
-      ),
-      this.cards.root,
-    );
-  }
-
-  /** @param name of the view that is shown now */
   turn(name: string) {
     this.isInFront = name === NAME;
-    if (!this.isInFront) return;
-    if (!this.host.firstChild) this.build();
-    this.follow();
+    if (this.isInFront) this.follow();
   }
 
-  /** Calculate the query of the address. */
   follow() {
-    this.linked = queryAt(location.hash);
-    if (this.linked) this.form.choose(this.linked);
+    this.query = queryAt(location.hash) ?? this.query;
     this.calculate();
   }
 
-  get query() {
-    return this.linked ?? this.form.query;
-  }
-
   get hash() {
-    return hashOf(this.query);
+    const { query } = this;
+    return hashOf(query.model === OWN ? query : { ...query, config: "" });
   }
 
-  changed() {
-    this.linked = null;
+  change(values: Query) {
+    this.query = { ...this.query, ...values };
     this.calculate();
   }
 
@@ -217,24 +98,89 @@ class RooflineView {
     const { pathname, search } = location;
     history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
     const choices = choicesOf(this.query, this.setting);
-    this.problems.replaceChildren(...choices.problems.map((words) => make("p", "", words)));
-    this.form.mark(wrongFields(this.query, choices));
-    this.facts.replaceChildren(
-      ...factsOf(choices, this.setting).map(({ name, value, note }) =>
-        make(
-          "div",
-          "",
-          make("dt", "", ...withTerms(name)),
-          make("dd", "", make("strong", "", value), question(plainWords(name), note)),
-        ),
-      ),
-    );
+    this.failure = "";
+    this.show(choices);
     const curve = slowdownCurve(choices.block, choices, marksOf(choices, this.setting));
     const about = widthWords(choices);
     this.cards.setWords(
       this.setting.cards.map((row) => ({ ...row, words: `${row.words} ${about}` })),
     );
     void this.draw(() => this.cards.show([curve], "sbd-roofline"));
+  }
+
+  show(choices: Choices) {
+    render(this.template(choices), this.host);
+    // A list stays empty if it cannot hold its value.
+    for (const list of this.host.querySelectorAll("select"))
+      list.value = String(this.query[list.name]);
+  }
+
+  template(choices: Choices) {
+    const { query, setting } = this;
+    const wrong = wrongFields(query, choices);
+    // Each box has a name of its own: otherwise a screen reader would name a list by all its choices.
+    const field = (label: string, box: unknown, isHidden = false) =>
+      html`<label class="sbd-roofline-field" ?hidden=${isHidden}><span>${label}</span>${box}</label>`;
+    const take = (name: string) => (event: Event) =>
+      this.change({ [name]: (event.target as HTMLInputElement).value });
+    const select = (name: string, label: string, options: { key: string; name: string }[]) =>
+      html`<select name=${name} aria-label=${label} @input=${take(name)}>${options.map(
+        (each) => html`<option value=${each.key}>${each.name}</option>`,
+      )}</select>`;
+    const number = ({ name, label, step, min }: (typeof NUMBERS)[number]) =>
+      html`<input
+        type="number"
+        inputmode="decimal"
+        step=${step}
+        min=${min}
+        aria-label=${label}
+        aria-invalid=${wrong.includes(name)}
+        .value=${live(String(query[name]))}
+        @input=${take(name)}
+      />`;
+    const open = async ({ target }: Event) =>
+      this.change({ config: (await (target as HTMLInputElement).files?.[0]?.text()) ?? "" });
+    const config = html`<textarea
+        rows="5"
+        spellcheck="false"
+        placeholder="Paste a config.json"
+        aria-label="Config"
+        .value=${live(String(query.config))}
+        @input=${take("config")}
+      ></textarea
+      ><input type="file" accept=".json" aria-label="Open a config" @change=${open} />`;
+    const devices = [...DEVICES].map(([key, { name }]) => ({ key, name }));
+    const models = [...setting.models, { key: OWN ?? "", name: OWN_NAME }];
+    const problems = [...choices.problems, this.failure].filter(Boolean);
+    const fact = ({ name, value, note }: Fact) =>
+      html`<div
+        ><dt>${termTemplates(name)}</dt
+        ><dd><strong>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div
+      >`;
+    return html`<div class="sbd-roofline-head"
+        ><h2>How fast could it be?</h2>${unfoldTemplate("the calculation", "sbd-roofline-about")}</div
+      >
+      <p class="sbd-roofline-about" id="sbd-roofline-about" hidden>${termTemplates(ABOUT)}</p>
+      <div class="sbd-roofline-top">
+        <form
+          class="sbd-card sbd-roofline-form"
+          aria-label="What to calculate"
+          @submit=${(event: Event) => event.preventDefault()}
+        >
+          ${field("Device", select("device", "Device", devices))}
+          ${field("Model", select("model", "Model", models))}
+          ${field("Config", config, query.model !== OWN)}
+          ${NUMBERS.map((each) => field(each.label, number(each)))}
+          <div class="sbd-roofline-problems" role="status"
+            >${problems.map((words) => html`<p>${words}</p>`)}</div
+          >
+        </form>
+        <section class="sbd-card sbd-roofline-answer" aria-label="Answer">
+          <dl class="sbd-roofline-facts">${factsOf(choices, setting).map(fact)}</dl>
+          ${this.save}
+        </section>
+      </div>
+      ${this.cards.root}`;
   }
 
   /** The answer as rows to save: what was chosen, each line, and the points of the curve. */
@@ -262,8 +208,8 @@ class RooflineView {
       await act();
       await this.cards.drawRest();
     } catch (failure) {
-      const words = `The figures cannot be drawn: ${failureWords(failure)}.`;
-      this.problems.append(make("p", "", words));
+      this.failure = `The figures cannot be drawn: ${failureWords(failure)}.`;
+      this.show(choicesOf(this.query, this.setting));
     }
   }
 }

@@ -33,7 +33,6 @@ export async function makeGif(
   const { applyPalette, GIFEncoder, quantize } = await import("gifenc");
   const [width, height] = [WIDTH, FRAME_HEIGHT];
   const picture = new Picture(run, isDark, height, 1);
-  /** Draw a frame and return its pixels. */
   function frame(pass: number) {
     picture.draw(pass);
     return picture.context.getImageData(0, 0, width, height).data;

@@ -35,10 +35,7 @@ export function linkToLanes(lanes: string[], settings: Settings) {
   return address;
 }
 
-/**
- * Return the address that decodes again with these settings.
- * @param settings see Run.settings
- */
+/** Return the address that decodes again with these settings. */
 export function linkTo(settings: Settings) {
   const address = bareAddress();
   for (const [name, field] of LINK_FIELDS) {
@@ -75,7 +72,6 @@ export function isLink() {
   return constants.linkNames.some((name) => name !== "with" && query.has(name));
 }
 
-/** Return the query parameters of the page's address. */
 export function queryOfAddress() {
   return new URLSearchParams(window.location.search);
 }

@@ -48,36 +48,16 @@ export function strategyLabel(run: Run) {
 
 /** A canvas to draw a run on, in the page's colours and WIDTH units wide. */
 export class Picture {
-  inks: {
-    page: string;
-    well: string;
-    ramp: string;
-    card: string;
-    line: string;
-    text: string;
-    muted: string;
-    accent: string;
-    sbd: string;
-    verify: string;
-    ntp: string;
-  };
-  canvas: HTMLCanvasElement;
+  inks = this.isDark ? { ...constants.inks.dark, ...DARK } : { ...constants.inks.light, ...LIGHT };
+  canvas = document.createElement("canvas");
   context: CanvasRenderingContext2D;
 
-  /**
-   * @param height in units
-   * @param scale pixels per unit
-   */
   constructor(
     readonly run: Run,
     readonly isDark: boolean,
     readonly height: number,
     scale: number,
   ) {
-    this.inks = isDark
-      ? { ...constants.inks.dark, ...DARK }
-      : { ...constants.inks.light, ...LIGHT };
-    this.canvas = document.createElement("canvas");
     this.canvas.width = WIDTH * scale;
     this.canvas.height = height * scale;
     const context = this.canvas.getContext("2d", { willReadFrequently: true });
@@ -122,7 +102,6 @@ export class Picture {
     return `${text.slice(0, low)}…`;
   }
 
-  /** Draw the staircase in a box, up to `pass`. */
   drawStairs(pass: number, { x, y, width, height }: Box) {
     const { context, run, isDark } = this;
     const { accent, ntp, line, muted, well } = this.inks;
@@ -148,7 +127,6 @@ export class Picture {
     context.restore();
   }
 
-  /** Draw the key of the staircase's colours and dots. */
   drawKey(right: number, y: number) {
     const left = right - 180;
     for (let i = 0; i < 180; i += 1) {
@@ -162,7 +140,6 @@ export class Picture {
     this.write(dots, left - 8, y + 26, 13, muted, { align: "right" });
   }
 
-  /** Draw the run as it is at `pass`. */
   draw(pass: number) {
     const { run, height } = this;
     const { text, muted } = this.inks;

@@ -1,14 +1,16 @@
 // The share dialogs. That of a run saves it as a replay page, a trace or a picture, copies its link, and opens a trace. A
 // trace is opened by the server, through `host`; without a host the dialog only saves pictures.
 
+import { html, render } from "lit-html";
 import constants from "../constants.json" with { type: "json" };
 import { failureWords } from "../core/numbers.ts";
 import type { Run, WireLine } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
 import { traceText } from "../core/trace.ts";
-import { icon, make, setText } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
 import { saveFile } from "../dom/save.ts";
 import { isDarkPage } from "../dom/screen.ts";
+import { iconTemplate } from "../dom/templates.ts";
 import { settingsOf } from "../models.ts";
 import { makeGif } from "./gif.ts";
 import { linkTo } from "./permalink.ts";
@@ -29,40 +31,54 @@ export interface ShareHost {
 
 const { limits } = constants;
 
+/** A row of a dialog: what its button does. */
+type Row = [title: string, words: string, label: string, act: () => void];
+
 /** A dialog of rows, each with a button, and of a line that says what a button did. */
 export class Sheet {
-  status: HTMLParagraphElement;
-  rows = make("div", "sbd-share-rows");
-  foot: HTMLDivElement;
-  root: HTMLDialogElement;
+  said = { text: "", isError: false };
+  rows: Row[] = [];
+  part = 1; // of an animation that is being drawn, 1: none is
+  root = make("dialog", "sbd-help sbd-share", { "aria-label": "Take it home", "data-key": "s" });
 
   constructor() {
-    this.status = make("p", "sbd-share-status", { role: "status" });
-    this.foot = make("div", "sbd-share-foot", this.status);
-    const title = { "aria-label": "Close sharing", title: "Close (Esc)" };
-    const close = make("button", "sbd-button", title, icon("close"), () => this.root.close());
-    const heading = make("h2", "", "Take it home");
-    this.root = make(
-      "dialog",
-      "sbd-help sbd-share",
-      { "aria-label": "Take it home", "data-key": "s" },
-      make("div", "sbd-help-head", heading, close),
-      this.rows,
-      this.foot,
-      (event) => event.target === this.root && this.root.close(),
-    );
+    this.root.addEventListener("click", (event) => event.target === this.root && this.root.close());
   }
 
-  /** Create a row of the dialog. */
-  row(title: string, words: string, label: string, act: () => void) {
-    const button = make("button", "sbd-action sbd-share-do", label, act);
-    const text = make("div", "", make("h3", "", title), make("p", "", words));
-    return make("div", "sbd-share-row", text, button);
+  draw() {
+    const { text, isError } = this.said;
+    const row = ([title, words, label, act]: Row) =>
+      html`<div class="sbd-share-row"
+        ><div><h3>${title}</h3><p>${words}</p></div
+        ><button type="button" class="sbd-action sbd-share-do" @click=${act}>${label}</button></div
+      >`;
+    const content = html`<div class="sbd-help-head"
+        ><h2>Take it home</h2
+        ><button
+          type="button"
+          class="sbd-button"
+          aria-label="Close sharing"
+          title="Close (Esc)"
+          @click=${() => this.root.close()}
+          >${iconTemplate("close")}</button
+        ></div
+      >
+      <div class="sbd-share-rows">${this.rows.map(row)}</div>
+      <div class="sbd-share-foot"
+        ><progress
+          class="sbd-share-bar"
+          max="1"
+          aria-label="Progress"
+          value=${this.part}
+          ?hidden=${this.part === 1}
+        ></progress
+        ><p class="sbd-share-status ${isError ? "is-error" : ""}" role="status">${text}</p></div
+      >`;
+    render(content, this.root);
   }
 
-  /** Create the row that copies a link. */
-  linkRow(words: string, link: () => string) {
-    return this.row("Link", words, "Copy link", async () => {
+  linkRow(words: string, link: () => string): Row {
+    const copy = async () => {
       const address = link();
       try {
         await navigator.clipboard.writeText(address);
@@ -70,7 +86,8 @@ export class Sheet {
       } catch {
         this.say(address); // no access to the clipboard: to be copied by hand
       }
-    });
+    };
+    return ["Link", words, "Copy link", copy];
   }
 
   save(name: string, blob: Blob) {
@@ -79,15 +96,15 @@ export class Sheet {
   }
 
   say(text: string, isError: boolean = false) {
-    this.status.classList.toggle("is-error", isError);
-    setText(this.status, text);
+    this.said = { text, isError };
+    this.draw();
   }
 
   show() {
+    this.draw();
     if (!this.root.open) this.root.showModal();
   }
 
-  /** Open or close the dialog. */
   toggle() {
     this.say("");
     if (this.root.open) this.root.close();
@@ -97,7 +114,7 @@ export class Sheet {
 
 /** The dialog of one run; of the player it only knows which run is shown. */
 export class Share extends Sheet {
-  bar: HTMLProgressElement;
+  file = make("input", "", { type: "file", accept: ".json,application/json" });
 
   /** @param signal removes the listeners, and ends an animation that is being drawn */
   constructor(
@@ -106,35 +123,37 @@ export class Share extends Sheet {
     readonly signal: AbortSignal,
   ) {
     super();
-    this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
-    this.bar.hidden = true;
-    this.foot.prepend(this.bar);
-    this.rows.append(...(host ? this.serverRows(host) : []), ...this.pictureRows());
-    if (host) this.listenToDrops(host, signal);
+    this.rows = [...(host ? this.serverRows(host) : []), ...this.pictureRows()];
+    if (host) this.listenToFiles(host);
   }
 
-  serverRows(host: ShareHost) {
+  /** Return a row whose button acts on the run shown. */
+  runRow(title: string, words: string, label: string, act: (run: Run) => void): Row {
+    return [title, words, label, () => this.player.run && act(this.player.run)];
+  }
+
+  serverRows(host: ShareHost): Row[] {
     const replay = "One file that plays this run anywhere, with no network.";
     const trace =
       "Every number of this run, without next-token prediction beside it; opens here again.";
+    const file = "Or drop the file anywhere on this page.";
+    const linkWords = "Opens the page with these settings and decodes again.";
+    const { player } = this;
     return [
-      this.linkRow("Opens the page with these settings and decodes again.", () =>
-        this.player.run ? linkTo(settingsOf(this.player.run)).href : "",
-      ),
+      this.linkRow(linkWords, () => (player.run ? linkTo(settingsOf(player.run)).href : "")),
       this.runRow("Replay page", replay, "Save HTML", (run) => this.saveReplay(host, run)),
       this.runRow("Trace", trace, "Save JSON", (run) => {
         this.save(fileName(run, "json"), new Blob([traceText(run)], { type: "application/json" }));
       }),
-      this.openRow(host),
+      ["Open a trace", file, "Open file", () => this.file.click()],
     ];
   }
 
-  pictureRows() {
+  pictureRows(): Row[] {
     const frames = "The staircase, a forward pass a frame, 1280 pixels wide, for a slide.";
+    const double = "A picture at double size, for a paper.";
     return [
-      this.runRow("Staircase", "A picture at double size, for a paper.", "Save PNG", (run) =>
-        this.savePng(run),
-      ),
+      this.runRow("Staircase", double, "Save PNG", (run) => this.savePng(run)),
       this.runRow("Animation", frames, "Save GIF", (run) => this.saveGif(run)),
     ];
   }
@@ -157,48 +176,29 @@ export class Share extends Sheet {
   }
 
   async saveGif(run: Run) {
-    if (!this.bar.hidden) return; // another is being drawn
-    this.bar.hidden = false;
-    this.bar.value = 0;
-    this.say("Drawing the animation …");
-    const show = (part: number) => {
-      this.bar.value = part;
+    if (this.part < 1) return; // another is being drawn
+    const show = (part: number, text = this.said.text) => {
+      this.part = part;
+      this.say(text);
     };
+    show(0, "Drawing the animation …");
     try {
       this.save(fileName(run, "gif"), await makeGif(run, isDarkPage(), show, this.signal));
     } catch (failure) {
       this.say(`The animation cannot be made: ${failureWords(failure)}.`, true);
     } finally {
-      this.bar.hidden = true;
+      this.part = 1;
+      this.draw();
     }
   }
 
-  /** Create a row whose button acts on the run shown. */
-  runRow(title: string, words: string, label: string, act: (run: Run) => void) {
-    return this.row(title, words, label, () => this.player.run && act(this.player.run));
-  }
-
-  /** Create the row that opens a trace file. */
-  openRow(host: ShareHost) {
-    const input = make("input", "", {
-      type: "file",
-      accept: ".json,application/json",
-      "aria-label": "Trace file",
-      tabindex: "-1",
+  /** Open files that are chosen, or dropped anywhere on the page. */
+  listenToFiles(host: ShareHost) {
+    const { file, signal } = this;
+    file.addEventListener("change", () => {
+      this.open(host, file.files?.[0]);
+      file.value = "";
     });
-    input.hidden = true;
-    input.addEventListener("change", () => {
-      this.open(host, input.files?.[0]);
-      input.value = "";
-    });
-    const words = "Or drop the file anywhere on this page.";
-    const row = this.row("Open a trace", words, "Open file", () => input.click());
-    row.append(input);
-    return row;
-  }
-
-  /** Open files dropped anywhere on the page. */
-  listenToDrops(host: ShareHost, signal: AbortSignal) {
     const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
     const over = (event: DragEvent) => holdsFiles(event) && event.preventDefault();
     const drop = (event: DragEvent) => {
@@ -210,10 +210,7 @@ export class Share extends Sheet {
     document.addEventListener("drop", drop, { signal });
   }
 
-  /**
-   * Send a trace file to be checked and shown, unless it is too large.
-   * @param file undefined: none was chosen
-   */
+  /** Send a trace file to be checked and shown, unless it is too large. */
   async open(host: ShareHost, file: File | undefined) {
     if (!file) return;
     const { name } = file;

@@ -6,66 +6,29 @@ import { isLecturing } from "../dom/screen.ts";
 import type { Player } from "./player.ts";
 import type { Origin } from "./tree.ts";
 
-/** The inspector shows the held position until it is released. */
-export interface Actions {
-  hover: (position: number | null) => void; // point at a position, null: at none
-  toggleHold: (position: number) => void; // hold a position, or release it if it is held
-  setHeld: (position: number | null) => void; // hold a position, null: none
-  release: () => void; // release the held position
-  holdCursor: () => void; // hold or release the position pointed at
-  previousPosition: () => void;
-  nextPosition: () => void;
-  choose: (token: number) => void; // choose a candidate in the inspector, by its token id
-  canRedo: boolean; // whether this page can decode again
-  redo: (changes: Record<string, unknown>, origin: Origin) => void; // decode again with some settings changed
-  show: (run: Run | null) => void; // show another run of the tree
-  previousBranch: () => void; // show the run one row up the tree
-  nextBranch: () => void; // show the run one row down the tree
-  pin: () => void; // press Pin in the inspector
-  branch: () => void; // press Branch in the inspector
-  previewGamma: (gamma: number | null) => void; // show what a gamma would reveal; null ends that
-  gamma: () => number; // the previewed gamma, else the run's
-  seek: (pass: number) => void;
-  first: () => void;
-  last: () => void;
-  back: () => void;
-  forward: () => void;
-  togglePlay: () => void;
-  playNtp: () => void; // play next-token prediction to its end
-  setSpeed: (speed: number) => void;
-  measureBy: (isByTime: boolean) => void; // play by time or by forward pass
-  lecture: () => void; // turn lecture mode on or off
-  help: () => void; // open or close the help sheet
-  hood: () => void; // open or close the panel Under the hood
-  share: () => void; // open or close the sheet Take it home
-  toggleHindsight: () => void; // turn the marks of hindsight in the text on or off
-  timeRun: () => void; // decode the run several times more to time the engine
-  closeAll: () => void; // close the details, release the position, end previews and lecture mode
-}
+/** The actions of a player; see makeActions(). */
+export type Actions = ReturnType<typeof makeActions>;
 
 export type Pointing = Pick<Actions, "hover" | "toggleHold">;
 
-/**
- * Hover a position while the pointer is over a node, and hold it when the node is clicked.
- * @param at returns the position that the node stands for now
- */
+/** Hover a position while the pointer is over a node, and hold it when the node is clicked. */
 export function listenForPointer(node: HTMLElement, actions: Pointing, at: () => number) {
   node.addEventListener("pointerenter", () => actions.hover(at()));
   node.addEventListener("pointerleave", () => actions.hover(null));
   node.addEventListener("click", () => actions.toggleHold(at()));
 }
 
-/** Make the actions of a player. */
-export function makeActions(player: Player): Actions {
+/** Return what a visitor may do. The inspector shows the held position until it is released. */
+export function makeActions(player: Player) {
   const { state } = player;
-  const setHeld: Actions["setHeld"] = (position) => {
+  /** Hold a position; null: none. */
+  const setHeld = (position: number | null) => {
     player.set({ held: position, alternative: null });
     if (position === null) return;
     player.parts.details.setOpen(false);
     player.parts.tiles.scrollIntoSight();
   };
-  const toggleHold: Actions["toggleHold"] = (position) =>
-    setHeld(state.held === position ? null : position);
+  const toggleHold = (position: number) => setHeld(state.held === position ? null : position);
   /** Press a button of the inspector; if no position is held, only hold one. */
   const redoShown = (name: "pin" | "branch") => {
     const view = player.makeView();
@@ -74,7 +37,7 @@ export function makeActions(player: Player): Actions {
     else player.parts.inspector.give(name);
   };
   return {
-    hover: (position) => player.set({ hovered: position }),
+    hover: (position: number | null) => player.set({ hovered: position }), // null: at none
     toggleHold,
     setHeld,
     // The release button disappears, so the focus goes back to the position's tile.
@@ -88,26 +51,29 @@ export function makeActions(player: Player): Actions {
     },
     previousPosition: () => movePosition(player, -1),
     nextPosition: () => movePosition(player, 1),
-    choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
-    canRedo: player.decode !== null,
-    redo: (changes, origin) => player.redoWith(changes, origin),
-    show: (run) => player.show(run),
+    /** Choose a candidate in the inspector, by its token id. */
+    choose: (token: number) =>
+      player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
+    canRedo: player.decode !== null, // whether this page can decode again
+    redo: (changes: Record<string, unknown>, origin: Origin) => player.redoWith(changes, origin),
+    show: (run: Run | null) => player.show(run),
     previousBranch: () => player.show(player.runTree.neighbour(player.run, -1)),
     nextBranch: () => player.show(player.runTree.neighbour(player.run, 1)),
     pin: () => redoShown("pin"),
     branch: () => redoShown("branch"),
     timeRun: () => player.timeRun(),
-    previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
+    /** Show what a gamma would reveal; null ends that. */
+    previewGamma: (gamma: number | null) => player.set({ gammaPreview: gamma, isPlaying: false }),
     gamma: () => state.gammaPreview ?? player.run?.solver.gamma ?? 0,
-    seek: (pass) => player.seek(pass, true),
+    seek: (pass: number) => player.seek(pass, true),
     first: () => player.seek(0, true),
     last: () => player.seek(Infinity, true),
     back: () => player.seek(state.pass - 1, true),
     forward: () => player.seek(state.pass + 1, true),
     togglePlay: () => player.playhead.toggle(),
     playNtp: () => player.playhead.playNtp(),
-    setSpeed: (speed) => player.set({ speed }),
-    measureBy: (isByTime) => player.set({ isByTime }),
+    setSpeed: (speed: number) => player.set({ speed }),
+    measureBy: (isByTime: boolean) => player.set({ isByTime }),
     lecture: () => player.lecture.toggle(),
     help: () => player.parts.help.toggle(),
     hood: () => isLecturing(player.root) || player.parts.hood.toggle(),

@@ -2,35 +2,21 @@
 // hatched, the one revealed entropy that does not count, then those of positions not revealed. While gamma is dragged,
 // the positions that it would reveal light up, without a forward pass.
 
+import { html, render, type TemplateResult } from "lit-html";
 import { entropyColour, inkOn } from "../core/colours.ts";
 import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.ts";
 import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
-import {
-  type Bound,
-  boundOf,
-  countRevealed,
-  hasBudget,
-  revealCosts,
-  solverOrder,
-} from "../core/solvers.ts";
+import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
-import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
-import { paperLink, question, setTerm, withTerms } from "../dom/terms.ts";
+import { find, make, setAttribute } from "../dom/elements.ts";
+import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
+import { paperTemplate, termTemplates } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
 export type BudgetActions = Pick<Actions, "hover" | "previewGamma" | "gamma" | "canRedo" | "redo">;
 
 const THIN = 0.05; // share of the bar below which a segment is too narrow for its token
-
-/** Make the ticks under the bar. */
-function makeTicks() {
-  return AXIS_TICKS.map((nats) => {
-    const tick = make("span", "sbd-budget-tick", String(nats));
-    tick.style.left = percent(axisPlace(nats));
-    return tick;
-  });
-}
 
 /** @param place on the axis, 0 to 1 */
 function percent(place: number) {
@@ -40,168 +26,135 @@ function percent(place: number) {
 /** The budget as a bar of segments, with a line at gamma that can be dragged. */
 export class Budget {
   layout: BudgetLayout | null = null;
-  /** by rank; at: the position that the segment shows now */
-  segmentNodes: { node: HTMLElement; at: number }[] = [];
-  note: HTMLSpanElement;
-  solverQuestion: HTMLElement;
-  redoButton: HTMLButtonElement;
-  bar: HTMLDivElement;
-  handle: HTMLDivElement;
-  track: HTMLDivElement;
-  exemptLabel: HTMLSpanElement;
-  axis: HTMLDivElement;
-  title: HTMLHeadingElement;
-  /** the bound that the title describes now */
-  titledBound: Bound | null = null;
-  head: HTMLDivElement;
-  root: HTMLElement;
+  root = make("section", "sbd-budget");
 
-  constructor(readonly actions: BudgetActions) {
-    this.note = make("span", "sbd-budget-note");
-    this.solverQuestion = question("solver", "");
-    const redo = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
-    this.redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
-    this.bar = make("div", "sbd-budget-bar");
-    const grip = make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ");
-    const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
-    this.handle = make("div", "sbd-gamma", slider, grip);
-    this.track = make("div", "sbd-budget-track", this.bar, this.handle);
-    this.exemptLabel = make("span", "sbd-budget-free");
-    const hidden = { "aria-hidden": "true" };
-    this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.exemptLabel);
-    this.title = make("h3");
-    this.head = make(
-      "div",
-      "sbd-budget-head",
-      this.title,
-      this.solverQuestion,
-      this.redoButton,
-      this.note,
-    );
-    this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
-    this.listen();
-  }
-
-  listen() {
-    const { track, handle, actions } = this;
-    track.addEventListener("pointerdown", (event) => {
-      if (!this.canDragGamma) return;
-      event.preventDefault();
-      track.setPointerCapture(event.pointerId);
-      handle.focus({ preventScroll: true });
-      this.drag(event);
-    });
-    track.addEventListener("pointermove", (event) => {
-      if (track.hasPointerCapture(event.pointerId)) this.drag(event);
-    });
-    handle.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") actions.previewGamma(null);
-      const gamma = gammaAfterKey(event.key, actions.gamma());
-      if (gamma === null) return;
-      event.preventDefault();
-      event.stopPropagation();
-      actions.previewGamma(gamma);
-    });
-  }
+  /** @param labelOf the exempt position @param aside what stands at the end of the heading */
+  constructor(
+    readonly actions: BudgetActions,
+    readonly labelOf = exemptWords,
+    readonly aside: TemplateResult | "" = "",
+  ) {}
 
   get canDragGamma() {
     return Boolean(this.layout?.hasGamma && this.layout.segments.length);
   }
 
+  take(event: PointerEvent) {
+    if (!this.canDragGamma) return;
+    event.preventDefault();
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    find(this.root, ".sbd-gamma").focus({ preventScroll: true });
+    this.drag(event);
+  }
+
   drag(event: PointerEvent) {
-    const box = this.track.getBoundingClientRect();
+    const track = event.currentTarget as HTMLElement;
+    if (!track.hasPointerCapture(event.pointerId)) return;
+    const box = track.getBoundingClientRect();
     const place = clamp((event.clientX - box.left) / box.width, 0, 1);
     this.actions.previewGamma(roundDraggedGamma(axisNats(place)));
   }
 
-  segmentAt(rank: number) {
-    const known = this.segmentNodes[rank];
-    if (known) return known;
-    const segment = { node: make("span", "sbd-segment"), at: 0 };
-    segment.node.addEventListener("pointerenter", () => this.actions.hover(segment.at));
-    segment.node.addEventListener("pointerleave", () => this.actions.hover(null));
-    this.segmentNodes[rank] = segment;
-    return segment;
+  press(event: KeyboardEvent) {
+    const { actions } = this;
+    if (event.key === "Escape") actions.previewGamma(null);
+    const gamma = gammaAfterKey(event.key, actions.gamma());
+    if (gamma === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    actions.previewGamma(gamma);
   }
 
-  /** Show the title that fits the solver. */
-  showTitle(bound: Bound) {
-    if (bound === this.titledBound) return;
-    this.titledBound = bound;
-    const equation = bound.equation ? [", ", paperLink(bound.equation)] : [];
-    this.title.replaceChildren(...withTerms(bound.title), ...equation);
-    setAttribute(this.root, "aria-label", this.title.textContent ?? "");
-    setAttribute(this.handle, "aria-label", `Gamma, ${bound.gamma}`);
-  }
-
-  showSegment(view: View, { item, left, width, isRevealed, isExempt }: Segment, rank: number) {
-    const segment = this.segmentAt(rank);
-    const { node } = segment;
-    const isThin = width < THIN;
-    const classes = ["sbd-segment"];
-    if (isRevealed) classes.push("is-in");
-    if (isExempt) classes.push("is-free");
-    if (isThin) classes.push("is-thin");
-    if (view.focus === item.position && view.showsFocus) classes.push("is-focused");
-    segment.at = item.position;
-    node.className = classes.join(" ");
-    setStyle(node, "left", percent(left));
-    setStyle(node, "width", percent(width));
-    setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
-    setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
-    showToken(node, view.run.shownText(item.top[0]?.token));
+  segmentTemplate(view: View, { item, left, width, isRevealed, isExempt }: Segment) {
+    const { position, entropy } = item;
+    const look = classes({
+      "is-in": isRevealed,
+      "is-free": isExempt,
+      "is-thin": width < THIN,
+      "is-focused": view.focus === position && view.showsFocus,
+    });
+    const inks = `--ink: ${entropyColour(entropy, view.isDark)}; --on-ink: ${inkOn(entropy, view.isDark)}`;
     const { isSum, digits } = this.layout ?? { isSum: true, digits: 2 };
     const why = isSum ? "not counted" : "though not below γ";
     const words = isExempt ? `, revealed, ${why}` : isRevealed ? ", revealed" : "";
-    setAttribute(
-      node,
-      "title",
-      `Position ${item.position}: ${item.entropy.toFixed(digits)} nats${words}`,
-    );
+    return html`<span
+      class="sbd-segment ${look}"
+      style="left: ${percent(left)}; width: ${percent(width)}; ${inks}"
+      title="Position ${position}: ${entropy.toFixed(digits)} nats${words}"
+      @pointerenter=${() => this.actions.hover(position)}
+      @pointerleave=${() => this.actions.hover(null)}
+      >${tokenTemplate(view.run.shownText(item.top[0]?.token))}</span
+    >`;
   }
 
   update(view: View) {
-    const step = view.run.main.steps[view.pass];
-    const revealed = view.wouldReveal ?? new Set((step?.reveals ?? []).map((r) => r.position));
-    const { solver } = view.run;
-    const layout = layOut(view.run, view.pass, revealed, view.gammaPreview ?? solver.gamma);
-    const segments = layout.segments.slice(0, MAX_TILES);
+    const { run, pass, gammaPreview } = view;
+    const { solver } = run;
+    const revealed = new Set(run.main.steps[pass]?.reveals.map(({ position }) => position));
+    const gamma = gammaPreview ?? solver.gamma;
+    const layout = layOut(run, pass, view.wouldReveal ?? revealed, gamma);
     this.layout = layout;
-    this.showTitle(boundOf(solver));
-    segments.forEach((segment, rank) => {
-      this.showSegment(view, segment, rank);
-    });
-    if (this.bar.childNodes.length !== segments.length) {
-      const shown = this.segmentNodes.slice(0, segments.length);
-      this.bar.replaceChildren(...shown.map(({ node }) => node));
-    }
-    setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
-    this.showExempt(layout, exemptWords(solver, layout));
-    const rule = SOLVER_TITLES[solver.name] ?? solver.name;
-    setTerm(this.solverQuestion, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
-    this.root.classList.toggle("has-gamma", this.canDragGamma);
+    const { actions, aside, canDragGamma } = this;
+    const bound = boundOf(solver);
+    const rule = `${SOLVER_TITLES[solver.name] ?? solver.name}: ${SOLVER_LINES[solver.name] ?? ""}`;
+    const again = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
+    const note = budgetNote(run, pass, gammaPreview, layout);
+    const content = html`<div class="sbd-budget-head">
+        <h3
+          >${termTemplates(bound.title)}${
+            bound.equation ? html`, ${paperTemplate(bound.equation)}` : ""
+          }</h3
+        >
+        <span>${questionTemplate("solver", rule)}</span>
+        <button
+          type="button"
+          class="sbd-action sbd-again"
+          ?hidden=${gammaPreview === null || !actions.canRedo}
+          @click=${again}
+          >Decode again at this γ</button
+        >
+        <span class="sbd-budget-note">${note}</span>${aside}
+      </div>
+      <div
+        class="sbd-budget-track"
+        @pointerdown=${(event: PointerEvent) => this.take(event)}
+        @pointermove=${(event: PointerEvent) => this.drag(event)}
+      >
+        <div class="sbd-budget-bar"
+          >${layout.segments.slice(0, MAX_TILES).map((each) => this.segmentTemplate(view, each))}</div
+        >
+        <div
+          class="sbd-gamma"
+          role="slider"
+          tabindex="0"
+          aria-label="Gamma, ${bound.gamma}"
+          aria-valuemin="0"
+          aria-valuenow=${formatGamma(gamma ?? 0)}
+          aria-valuemax=${formatGamma(Math.max(gamma ?? 0, AXIS_END))}
+          aria-valuetext=${note}
+          style="left: ${percent(axisPlace(gamma ?? 0))}"
+          @keydown=${(event: KeyboardEvent) => this.press(event)}
+        ><span class="sbd-gamma-grip" aria-hidden="true">γ</span></div>
+      </div>
+      <div class="sbd-budget-axis" aria-hidden="true">${TICKS}${this.exemptTemplate(view)}</div>`;
+    render(content, this.root);
+    setAttribute(this.root, "aria-label", find(this.root, "h3").textContent ?? "");
+    this.root.classList.toggle("has-gamma", canDragGamma);
     this.root.classList.toggle("is-cut", layout.isCut);
-    this.root.classList.toggle("is-preview", view.gammaPreview !== null);
-    this.redoButton.hidden = view.gammaPreview === null || !this.actions.canRedo;
-    if (this.canDragGamma) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);
+    this.root.classList.toggle("is-preview", gammaPreview !== null);
   }
 
-  /** Show the label of the hatched segment, under its middle but never outside the bar. */
-  showExempt(layout: BudgetLayout, words: string) {
-    const segment = layout.segments.find(({ isExempt }) => isExempt);
-    this.exemptLabel.hidden = !segment;
-    const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
-    if (!segment) return;
-    setText(this.exemptLabel, words);
-    setStyle(this.exemptLabel, "left", percent(middle));
-    setStyle(this.exemptLabel, "transform", `translateX(-${percent(middle)})`);
-  }
-
-  showGamma(gamma: number) {
-    setStyle(this.handle, "left", percent(axisPlace(gamma)));
-    setAttribute(this.handle, "aria-valuenow", formatGamma(gamma));
-    setAttribute(this.handle, "aria-valuemax", formatGamma(Math.max(gamma, AXIS_END)));
-    setAttribute(this.handle, "aria-valuetext", this.note.textContent ?? "");
+  /** Return the label of the hatched segment, under its middle but never outside the bar. */
+  exemptTemplate({ run }: View) {
+    const { layout } = this;
+    const segment = layout?.segments.find(({ isExempt }) => isExempt);
+    if (!layout || !segment) return html`<span class="sbd-budget-free" hidden></span>`;
+    const middle = percent(clamp(segment.left + segment.width / 2, 0, 1));
+    return html`<span
+      class="sbd-budget-free"
+      style="left: ${middle}; transform: translateX(-${middle})"
+      >${this.labelOf(run.solver, layout)}</span
+    >`;
   }
 }
 
@@ -215,7 +168,10 @@ type Segment = {
 };
 export type BudgetLayout = ReturnType<typeof layOut>;
 export const AXIS_END = 16; // nats; the bar cuts off what is beyond
-const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
+const TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END].map(
+  (nats) =>
+    html`<span class="sbd-budget-tick" style="left: ${percent(axisPlace(nats))}">${nats}</span>`,
+);
 
 const GAMMA_KEYS: Readonly<Record<string, number>> = {
   ArrowRight: 0.01,
@@ -265,19 +221,14 @@ function orderOf(run: Run, pass: number) {
   return step ? solverOrder(run.solver, step.masked, step.reveals) : [];
 }
 
-/**
- * Return nats as a whole number of units of the last digit shown.
- * @param digits after the point
- */
+/** Return nats as a whole number of units of the last digit shown. */
 function inUnits(nats: number, digits: number) {
   return Math.round(Number(nats.toFixed(digits)) * 10 ** digits);
 }
 
 /**
  * Return how many digits show that the entropy spent is within gamma, and would not be with one position more.
- * @param spent nats
  * @param next nats with one position more; null if there is none
- * @param gamma as shown
  */
 function digitsOf(spent: number, next: number | null, gamma: string) {
   const least = gamma.split(".")[1]?.length ?? 2;
@@ -290,11 +241,7 @@ function digitsOf(spent: number, next: number | null, gamma: string) {
   });
 }
 
-/**
- * Lay out the budget of a pass, as it was or as it would be at another gamma.
- * @param revealed positions that are or would be revealed
- * @param gamma that reveals them
- */
+/** Lay out the budget of a pass, as it was or as it would be at another gamma. */
 export function layOut(
   run: Run,
   pass: number,
@@ -354,10 +301,7 @@ export function exemptWords(
   return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${exempt.entropy.toFixed(digits)}`;
 }
 
-/**
- * Say how much was revealed, or would be at the dragged gamma.
- * @param preview the dragged gamma; null while none is dragged
- */
+/** Say how much was revealed, or would be at the dragged gamma. */
 export function budgetNote(run: Run, pass: number, preview: number | null, layout: BudgetLayout) {
   const { segments, spent, digits, hasGamma, isSum, numAfterEnd } = layout;
   const { solver } = run;

@@ -12,13 +12,12 @@ export class FormDifference {
   /** Whether a requested decode has not begun. */
   isWaiting = false;
   words = make("span", "", { role: "status" });
-  root: HTMLParagraphElement;
+  root = make("p", "sbd-stale", { hidden: "" }, this.words);
 
   constructor(
     readonly getRun: () => Run | null,
     signal: AbortSignal,
   ) {
-    this.root = make("p", "sbd-stale", { hidden: "" }, this.words);
     onForm(() => this.update(), signal);
     document.addEventListener("sbd-run", () => this.update(), { signal });
   }
@@ -28,14 +27,10 @@ export class FormDifference {
     const words = run ? form.differences(run) : [];
     this.root.hidden = !this.isWaiting && words.length === 0;
     if (!run || this.root.hidden) return;
-    if (this.isWaiting) {
-      setText(this.words, WAITING);
-      return;
-    }
     const isSamePrompt = run.isRecorded && words[0] !== OTHER_PROMPT;
     const start = isSamePrompt
       ? "A recording. Decode runs its prompt with"
       : "Not this run: the form asks for";
-    setText(this.words, `${start} ${listInWords(words)}.`);
+    setText(this.words, this.isWaiting ? WAITING : `${start} ${listInWords(words)}.`);
   }
 }

@@ -1,10 +1,12 @@
 // The help sheet: what the page shows, and the keys. It is a modal dialog, so the browser keeps the focus inside,
 // closes it on Escape, and then gives the focus back.
 
+import { html, nothing, render } from "lit-html";
 import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
-import { make, makeClose } from "../dom/elements.ts";
-import { KEY_WORDS, type KeyWords, makeKeyList, makeLetterSwitch } from "../dom/keys.ts";
-import { makeLegend, paperLink } from "../dom/terms.ts";
+import { make } from "../dom/elements.ts";
+import { KEY_WORDS, type KeyWords, keyList, letterSwitch } from "../dom/keys.ts";
+import { closeButton } from "../dom/templates.ts";
+import { LEGEND, paperTemplate } from "../dom/terms.ts";
 
 const HELP_SIGHTS: [name: string, words: string][] = [
   [
@@ -60,29 +62,6 @@ const HELP_ACTIONS: [name: string, words: string][] = [
   ],
 ];
 
-/** List the words of the glossary and the solvers, with a line about each. */
-function makeWords() {
-  const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
-  const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
-    SOLVER_TITLES[name] ?? name,
-    line,
-  ]);
-  const list = (rows: string[][]) =>
-    make(
-      "dl",
-      "sbd-help-words",
-      ...rows.flatMap(([name = "", line = ""]) => [make("dt", "", name), make("dd", "", line)]),
-    );
-  return make(
-    "div",
-    "",
-    make("h3", "", "Words"),
-    list(words),
-    make("h3", "", "Solvers, ", paperLink("the paper’s is Eq. 8")),
-    list(solvers),
-  );
-}
-
 /** The text of a view's help. hasScale: whether the sheet explains the colours of entropy. */
 export type HelpWords = {
   sights: [name: string, words: string][];
@@ -90,46 +69,50 @@ export type HelpWords = {
   hasScale: boolean;
 };
 
-/** Return the text of the Watch view's help. */
-function watchHelp(canRedo: boolean): HelpWords {
-  const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
-  return { sights, keys: KEY_WORDS, hasScale: true };
-}
-
 /** The help sheet; `toggle` opens and closes it. */
 export class Help {
-  root: HTMLDialogElement;
+  root = make("dialog", "sbd-help", { "aria-labelledby": "sbd-help-title", "data-key": "?" });
 
-  constructor(canRedo: boolean, words: HelpWords = watchHelp(canRedo)) {
-    const close = makeClose("Close help", () => this.root.close());
-    const sights = make(
-      "dl",
-      "sbd-help-sights",
-      ...words.sights.map(([name, text]) =>
-        make("div", "", make("dt", "", name), make("dd", "", text)),
-      ),
-    );
-    this.root = make(
-      "dialog",
-      "sbd-help",
-      { "aria-labelledby": "sbd-help-title", "data-key": "?" },
-      make("div", "sbd-help-head", make("h2", "", { id: "sbd-help-title" }, "What you see"), close),
-      make(
-        "div",
-        "sbd-help-body",
-        make("div", "", sights, makeWords()),
-        make(
-          "div",
-          "sbd-help-side",
-          ...(words.hasScale
-            ? [make("h3", "", "Colour, and a guess’s bar height"), makeLegend()]
-            : []),
-          make("h3", "", "Keys"),
-          makeKeyList(words.keys, canRedo),
-          makeLetterSwitch(),
-        ),
-      ),
-    );
+  constructor(
+    canRedo: boolean,
+    { sights, keys, hasScale }: HelpWords = {
+      sights: canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS,
+      keys: KEY_WORDS,
+      hasScale: true,
+    },
+  ) {
+    const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
+    const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
+      SOLVER_TITLES[name] ?? name,
+      line,
+    ]);
+    const list = (rows: string[][]) =>
+      html`<dl class="sbd-help-words"
+        >${rows.map(([name, line]) => html`<dt>${name}</dt><dd>${line}</dd>`)}</dl
+      >`;
+    const sheet = html`<div class="sbd-help-head">
+        <h2 id="sbd-help-title">What you see</h2>
+        ${closeButton("Close help", () => this.root.close())}
+      </div>
+      <div class="sbd-help-body">
+        <div>
+          <dl class="sbd-help-sights"
+            >${sights.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl
+          >
+          <div>
+            <h3>Words</h3>
+            ${list(words)}
+            <h3>Solvers, ${paperTemplate("the paper’s is Eq. 8")}</h3>
+            ${list(solvers)}
+          </div>
+        </div>
+        <div class="sbd-help-side">
+          ${hasScale ? html`<h3>Colour, and a guess’s bar height</h3>${LEGEND}` : nothing}
+          <h3>Keys</h3>
+          ${keyList(keys, canRedo)}${letterSwitch()}
+        </div>
+      </div>`;
+    render(sheet, this.root);
     this.root.addEventListener("click", (event) => {
       if (event.target === this.root) this.root.close();
     });

@@ -15,49 +15,41 @@ import {
   rooflineOf,
 } from "../core/cost.ts";
 import { maskOf } from "../core/mask.ts";
-import { make, makeToggle, setText } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
-import { makeUnfoldButton, withTerms } from "../dom/terms.ts";
+import { toggleButton } from "../dom/templates.ts";
+import { termTemplates, unfoldTemplate } from "../dom/terms.ts";
 import { CacheStrip, MaskGrid } from "./mask_grid.ts";
 import type { View } from "./playhead.ts";
 import { Programs } from "./program.ts";
 
 export class Hood {
   isOpen = false;
-  grid: MaskGrid;
+  grid = new MaskGrid(this.redraw);
   strip = new CacheStrip();
   programs = new Programs();
-  cost: CostTable;
-  button: HTMLButtonElement;
-  body: HTMLDivElement;
-  root: HTMLElement;
+  cost = new CostTable(this.redraw);
+  root = make("section", "sbd-card sbd-hood", { "aria-label": "Under the hood" });
 
   constructor(readonly redraw: () => void) {
-    this.grid = new MaskGrid(redraw);
-    this.cost = new CostTable(redraw);
-    this.button = makeToggle("Under the hood", () => this.toggle());
-    this.button.title = "Under the hood (U)";
-    this.body = make(
-      "div",
-      "sbd-hood-body",
-      { hidden: "" },
-      this.grid.root,
-      this.strip.root,
-      make("div", "sbd-hood-pair", this.programs.root, this.cost.root),
-    );
-    this.root = make(
-      "section",
-      "sbd-card sbd-hood",
-      { "aria-label": "Under the hood" },
-      make("div", "sbd-hood-bar", this.button),
-      this.body,
-    );
+    this.draw();
+  }
+
+  draw() {
+    const toggle = () => this.toggle();
+    const content = html`<div class="sbd-hood-bar"
+        >${toggleButton("Under the hood", this.isOpen, toggle, "Under the hood (U)")}</div
+      >
+      <div class="sbd-hood-body" ?hidden=${!this.isOpen}>
+        ${this.grid.root}${this.strip.root}
+        <div class="sbd-hood-pair">${this.programs.root}${this.cost.root}</div>
+      </div>`;
+    render(content, this.root);
   }
 
   toggle() {
     this.isOpen = !this.isOpen;
-    this.body.hidden = !this.isOpen;
-    this.button.setAttribute("aria-expanded", String(this.isOpen));
+    this.draw();
     this.redraw();
     if (!this.isOpen) return;
     const show = () => this.root.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
@@ -88,70 +80,42 @@ const ROWS = [
   "Roofline",
 ];
 
-/**
- * Say that a device stores a weight in another number of bytes than the run's model; "" if it does not.
- * @param valueBytes bytes of a weight of the run's model
- */
+/** Say that a device stores a weight in another number of bytes than the run's model; "" if it does not. */
 function sizeWords({ valueBytes: own }: Device, valueBytes: number) {
   return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
 }
 
 class CostTable {
-  choice: HTMLSelectElement;
-  body = make("tbody");
-  missing: HTMLParagraphElement;
-  words: HTMLParagraphElement;
-  root: HTMLElement;
+  choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });
+  root = make("section", "sbd-hood-cost", { "aria-label": "Cost" });
 
   constructor(redraw: () => void) {
-    this.choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });
     this.choice.addEventListener("change", redraw);
-    this.missing = make("p", "sbd-hood-words", UNKNOWN);
-    this.words = make("p", "sbd-hood-words");
-    const about = make("div", "", this.words);
-    this.root = make(
-      "section",
-      "sbd-hood-cost",
-      { "aria-label": "Cost" },
-      make(
-        "div",
-        "sbd-hood-head",
-        make("h3", "", ...withTerms("Cost of this [forward pass]")),
-        makeUnfoldButton("what bounds it", about),
-        this.choice,
-      ),
-      make("table", "sbd-hood-table", this.body),
-      about,
-      this.missing,
-    );
-  }
-
-  /** Add the devices that the list lacks: some become known only after the panel is built. */
-  offer() {
-    for (const [key, { name }] of [...DEVICES].slice(this.choice.length)) {
-      this.choice.append(make("option", "", { value: key }, name));
-    }
   }
 
   update({ run, pass }: View) {
-    this.offer();
+    // Some devices become known only after the panel is built.
+    for (const [key, { name }] of [...DEVICES].slice(this.choice.length))
+      this.choice.append(make("option", "", { value: key }, name));
     const step = run.main.steps[pass];
     if (!step) return;
     const measured = [formatShort(step.seconds), MEASURED];
     const cost = run.shape && costOf(run.shape, step, run.main.name, run.numPrompt);
-    this.missing.hidden = cost !== null;
-    this.words.hidden = cost === null;
-    this.choice.hidden = cost === null;
     const device = DEVICES.get(this.choice.value);
+    this.choice.hidden = cost === null;
     if (!cost || !device) {
       const rows = maskOf(run, pass)?.visible.length ?? 0;
-      this.show([[`${rows}`], [], [], [], [], measured]);
+      this.show([[`${rows}`], [], [], [], [], measured], "");
       return;
     }
     const { seconds, isMemoryBound, moving, computing } = rooflineOf(cost, device);
     const bytes = cost.weightBytes + cost.cacheBytes;
     const bound = isMemoryBound ? "moving the bytes takes longest" : "computing takes longest";
-    this.show([
+    const gain = computing / moving;
+    const words = isMemoryBound
+      ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
+      : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs time.`;
+    const rows = [
       [`${cost.rows}`, "tokens read, each by every layer’s weights"],
       [formatLarge(cost.flops, "FLOP"), operationWords(cost)],
       [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
@@ -165,16 +129,15 @@ class CostTable {
         formatShort(seconds),
         `the least on ${device.name}${sizeWords(device, cost.valueBytes)}${rateWords(device)}: ${bound}`,
       ],
-    ]);
-    const gain = computing / moving;
-    const words = isMemoryBound
-      ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
-      : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs time.`;
-    setText(this.words, `${words} ${leftOutWords(cost)}`);
+    ];
+    this.show(rows, `${words} ${leftOutWords(cost)}`);
   }
 
-  /** Show the value and the note of each row; a missing value shows a dash. */
-  show(rows: string[][]) {
+  /**
+   * Show the value and the note of each row; a missing value shows a dash.
+   * @param words what bounds the forward pass; "" where that is unknown
+   */
+  show(rows: string[][], words: string) {
     const lines = ROWS.map((name, index) => {
       const [value = "–", note = ""] = rows[index] ?? [];
       return html`<tr>
@@ -183,6 +146,13 @@ class CostTable {
         <td class="sbd-hood-note">${note}</td>
       </tr>`;
     });
-    render(lines, this.body);
+    const content = html`<div class="sbd-hood-head">
+        <h3>${termTemplates("Cost of this [forward pass]")}</h3>
+        ${unfoldTemplate("what bounds it", "sbd-hood-bound")}${this.choice}
+      </div>
+      <table class="sbd-hood-table"><tbody>${lines}</tbody></table>
+      <div id="sbd-hood-bound" hidden><p class="sbd-hood-words" ?hidden=${!words}>${words}</p></div>
+      <p class="sbd-hood-words" ?hidden=${words !== ""}>${UNKNOWN}</p>`;
+    render(content, this.root);
   }
 }

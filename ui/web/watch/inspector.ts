@@ -4,9 +4,9 @@ import { html, render } from "lit-html";
 import { tokenName } from "../core/letters.ts";
 import { formatChange, formatNats, formatPercent } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, type Run, type Top } from "../core/run.ts";
-import { make, makeClose } from "../dom/elements.ts";
-import { classes, tokenTemplate } from "../dom/templates.ts";
-import { makeLegend, term } from "../dom/terms.ts";
+import { make } from "../dom/elements.ts";
+import { classes, closeButton, tokenTemplate } from "../dom/templates.ts";
+import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import { openPositions, predictedTiles, type View } from "./playhead.ts";
 import { tileState } from "./tiles.ts";
@@ -32,17 +32,14 @@ function writtenText(run: Run, { position, pass, token }: FixedItem) {
   return `Written in forward pass ${pass + 1}${instead}.`;
 }
 
-/** Describe a position after the end of the answer, whose token does not count. */
-function afterEndText(item: FixedItem | null) {
-  const came = item && !item.isPinned ? `, though revealed in forward pass ${item.pass + 1}` : "";
-  return `After the end of the answer: not part of it${came}.`;
-}
-
 /** Say what has become of a position: given, revealed, drafted or masked. */
 export function revealText(view: View, focus: number) {
   const { run, pass } = view;
   const item = run.main.fixedAt(focus, pass);
-  if (run.main.isAfterEnd(focus, pass)) return afterEndText(item);
+  if (run.main.isAfterEnd(focus, pass)) {
+    const came = item && !item.isPinned ? `, though revealed in forward pass ${item.pass + 1}` : "";
+    return `After the end of the answer: not part of it${came}.`;
+  }
   if (item?.isPinned) return "Given, not decoded.";
   if (item && run.strategy !== "sbd") return writtenText(run, item);
   if (item) {
@@ -67,8 +64,6 @@ function waitingWords(view: View, focus: number) {
 
 /**
  * Return the heading of the guesses. Under verify it names the mask, as the pass may also read the position causally.
- * @param at the pass that made the guesses; null if none did
- * @param pass at the playhead
  */
 export function guessTitle({ strategy }: Run, at: number | null, pass: number) {
   const isNow = at === null || at === pass;
@@ -171,15 +166,6 @@ function sparkTemplate({ run, focus, pass }: View) {
 const TOP_ROWS = 5;
 const NO_TOKEN = "\u200a";
 
-/**
- * Return the candidate that Pin and Branch use: the one chosen by hand, else the best that is not the written token.
- * @param fixedToken the written token, if there is one
- */
-function chosenAlternative(view: View, top: Top[], fixedToken: number | undefined) {
-  const byHand = top.find((entry) => entry.token === view.alternative);
-  return byHand ?? top.find((entry) => entry.token !== fixedToken) ?? null;
-}
-
 /** a given token */
 type Pin = [position: number, id: number];
 
@@ -215,22 +201,11 @@ const WAYS: { kind: Kind; word: string; title: string }[] = [
   },
 ];
 
-/** The drawer that shows one position. */
 export class Inspector {
   /** Decodes again with the chosen candidate, as the buttons do. */
   give: (kind: Kind) => void = () => {};
-  release: HTMLButtonElement;
   root = make("aside", "sbd-drawer sbd-inspector", { "aria-label": "Inspector" });
-  terms = {
-    entropy: term("entropy", "Entropy"),
-    pass: term("pass", "forward passes"),
-    hindsight: term("hindsight", "Hindsight"),
-  };
-  legend = makeLegend();
-
-  constructor(readonly actions: Actions) {
-    this.release = makeClose("Release this position", actions.release, "sbd-release");
-  }
+  constructor(readonly actions: Actions) {}
 
   update(view: View) {
     const { run, focus } = view;
@@ -242,13 +217,13 @@ export class Inspector {
     const chosen = item ? item.token : masked?.top[0]?.token;
     const top = masked?.top ?? [];
     const [text, verdict] = focus === null ? ["–", "open"] : hindsightText(view, focus);
-    const { entropy, pass: passes, hindsight } = this.terms;
     const hasNoTop = !top.length && !this.actions.canRedo && !view.isPlaying;
     const look = classes({ "is-guess": !item, "has-no-pins": run.strategy !== "sbd" });
     this.root.className = `sbd-drawer sbd-inspector ${look}`;
-    this.release.hidden = view.held === null;
+    const { release } = this.actions;
+    const close = closeButton("Release this position", release, "sbd-release", view.held === null);
     const content = html`<div class="sbd-drawer-head">
-        <span class="sbd-inspector-kicker">${inspectorKicker(view)}</span>${this.release}
+        <span class="sbd-inspector-kicker">${inspectorKicker(view)}</span>${close}
       </div>
       <div class="sbd-inspector-about">
         <div class="sbd-inspector-token"
@@ -262,17 +237,17 @@ export class Inspector {
           ${this.alternatives(view, top)}
         </section>
         <section ?hidden=${run.main.entropyHistory(focus ?? -1).length === 0}>
-          <h3>${entropy} over ${passes}</h3>
+          <h3>${glossaryTemplate("entropy", "Entropy")} over ${glossaryTemplate("pass", "forward passes")}</h3>
           ${sparkTemplate(view)}
         </section>
         <section>
-          <h3>${hindsight}</h3>
+          <h3>${glossaryTemplate("hindsight", "Hindsight")}</h3>
           <p class="sbd-hindsight is-${verdict}">${text}</p>
         </section>
       </div>
       <section>
         <h3>Colour, and the length of a guess’s bar</h3>
-        ${this.legend}
+        ${LEGEND}
       </section>`;
     render(content, this.root);
   }
@@ -282,7 +257,9 @@ export class Inspector {
     const { run, focus } = view;
     const { canRedo } = this.actions;
     const fixed = focus === null ? null : run.main.fixedAt(focus, view.pass);
-    const chosen = chosenAlternative(view, top, fixed?.token);
+    // Pin and Branch use the candidate chosen by hand, else the best that is not the written token.
+    const byHand = top.find((entry) => entry.token === view.alternative);
+    const chosen = byHand ?? top.find((entry) => entry.token !== fixed?.token) ?? null;
     const note = canRedo ? whyNoAction(view, chosen) : "";
     const canGive = canRedo && note === "";
     this.give = (kind) => {

@@ -1,6 +1,7 @@
 // Draws what a forward pass attends to: its attention mask as a grid (a row for each token read, a column for each
 // token that it may attend to), and the KV cache as a strip of tokens.
 
+import { html, render } from "lit-html";
 import { tokenMarks } from "../core/letters.ts";
 import {
   type CacheStep,
@@ -11,15 +12,13 @@ import {
   type Mask,
   maskOf,
   maskSentences,
-  type Row,
   rowSentence,
   rowsOf,
   rowText,
 } from "../core/mask.ts";
 import { clamp, countOf } from "../core/numbers.ts";
-import type { Run } from "../core/run.ts";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
-import { makeUnfoldButton } from "../dom/terms.ts";
+import { make, setAttribute, setStyle } from "../dom/elements.ts";
+import { unfoldTemplate } from "../dom/terms.ts";
 import type { View } from "./playhead.ts";
 
 const markedTexts: Map<string, string> = new Map();
@@ -31,56 +30,41 @@ function markedText(text: string) {
   return marked;
 }
 
-/** Make a legend that says what the colours mean. */
-function makeKey(...rows: [name: string, words: string][]) {
-  const items = rows.map(([name, words]) =>
-    make("span", "sbd-hood-key-item", make("i", `sbd-hood-swatch is-${name}`), words),
+function keyTemplate(rows: Record<string, string>) {
+  const items = Object.entries(rows).map(
+    ([name, words]) =>
+      html`<span class="sbd-hood-key-item"
+        ><i class="sbd-hood-swatch is-${name}"></i>${words}</span
+      >`,
   );
-  return make("p", "sbd-hood-key", ...items);
+  return html`<p class="sbd-hood-key">${items}</p>`;
 }
+
+const MASK_KEY = keyTemplate({
+  cached: "in the KV cache",
+  causal: "read causally",
+  block: "both ways",
+  none: "unseen",
+});
+const CACHE_KEY = keyTemplate({
+  cached: "before",
+  causal: "written now",
+  rejected: "taken back",
+  dropped: "dropped",
+});
 
 export class MaskGrid {
   hovered: number | null = null;
   drawing: GridDrawing | null = null;
-  shown: { run: Run; pass: number; mask: Mask; rows: Row[] } | null = null;
   drawnKey = "";
-  canvas: HTMLCanvasElement;
-  title: HTMLHeadingElement;
-  range: HTMLInputElement;
-  readout: HTMLParagraphElement;
-  words: HTMLDivElement;
-  root: HTMLElement;
+  canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
+  range = make("input", "sbd-hood-row", {
+    ...{ type: "range", min: 1, max: 1, value: 1 },
+    "aria-label": "Row of the mask",
+  });
+  root = make("section", "sbd-hood-mask", { "aria-label": "Attention mask" });
 
   constructor(readonly redraw: () => void) {
-    this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
-    this.title = make("h3", "");
-    const range = { type: "range", min: 1, max: 1, value: 1, "aria-label": "Row of the mask" };
-    this.range = make("input", "sbd-hood-row", range);
-    this.readout = make("p", "sbd-hood-readout");
-    this.words = make("div", "sbd-hood-words");
-    const head = make(
-      "div",
-      "sbd-hood-title",
-      this.title,
-      makeUnfoldButton("the mask", this.words),
-    );
-    const own = make("div", "sbd-hood-own", head, this.canvas);
-    const label = make("label", "sbd-hood-slider", "Row", this.range);
-    this.root = make(
-      "section",
-      "sbd-hood-mask",
-      { "aria-label": "Attention mask" },
-      own,
-      makeKey(
-        ["cached", "in the KV cache"],
-        ["causal", "read causally"],
-        ["block", "both ways"],
-        ["none", "unseen"],
-      ),
-      label,
-      this.readout,
-      this.words,
-    );
     this.listen();
   }
 
@@ -118,43 +102,38 @@ export class MaskGrid {
     if (key === this.drawnKey || !width) return;
     this.drawnKey = key;
     const rows = rowsOf(run, pass);
-    this.shown = { run, pass, mask, rows };
-    this.showWords(row);
-    this.draw(width, row, isDark);
-  }
-
-  showWords(row: number | null) {
-    if (!this.shown) return;
-    const { run, pass, mask, rows } = this.shown;
-    const keys = mask.numCached + mask.visible.length;
-    const size = `${countOf(rows.length, "row")}, ${countOf(keys, "key")}`;
-    setText(this.title, `Attention in forward pass ${pass + 1}: ${size}`);
     const sentences = maskSentences(mask, rows);
-    setAttribute(this.canvas, "aria-label", `Attention mask. ${sentences.join(" ")}`);
     const fewer = fewMasksWords(run, run.main.steps[pass]?.block.size ?? 0);
-    setText(this.words, [...sentences, fewer].join(" ").trim());
+    const size = `${countOf(rows.length, "row")}, ${countOf(mask.numCached + mask.visible.length, "key")}`;
+    setAttribute(this.canvas, "aria-label", `Attention mask. ${sentences.join(" ")}`);
     setAttribute(this.range, "max", Math.max(rows.length, 1));
-    setText(this.readout, row === null ? "Point at a row." : rowSentence(run, mask, rows, row));
     if (row !== null) this.range.value = String(row + 1);
     const spoken = rowSentence(run, mask, rows, Number(this.range.value) - 1);
     setAttribute(this.range, "aria-valuetext", spoken || "no row");
-  }
-
-  draw(width: number, row: number | null, isDark: boolean) {
-    if (!this.shown) return;
-    const { run, mask, rows } = this.shown;
-    const inks = inksOf(this.root, isDark);
+    const content = html`<div class="sbd-hood-own">
+        <div class="sbd-hood-title">
+          <h3>Attention in forward pass ${pass + 1}: ${size}</h3>
+          ${unfoldTemplate("the mask", "sbd-hood-mask-words")}
+        </div>
+        ${this.canvas}
+      </div>
+      ${MASK_KEY}
+      <label class="sbd-hood-slider">Row${this.range}</label>
+      <p class="sbd-hood-readout"
+        >${row === null ? "Point at a row." : rowSentence(run, mask, rows, row)}</p
+      >
+      <div class="sbd-hood-words" id="sbd-hood-mask-words" hidden
+        >${[...sentences, fewer].join(" ").trim()}</div
+      >`;
+    render(content, this.root);
     const cached = Array.from({ length: mask.numCached }, (_, i) => markedText(cachedText(run, i)));
     const read = rows.map((each) => markedText(rowText(run, each)));
+    const inks = inksOf(this.root, isDark);
     this.drawing = new GridDrawing(this.canvas, width, mask, { cached, read }, inks, row);
   }
 }
 
-/**
- * Give the canvas its size and return its context, cleared.
- * @param width pixels of the page
- * @param height pixels of the page
- */
+/** Give the canvas its size and return its context, cleared. */
 function contextOf(canvas: HTMLCanvasElement, width: number, height: number) {
   const scale = window.devicePixelRatio || 1;
   const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
@@ -186,7 +165,6 @@ type Inks = typeof INKS;
 /** by whether the page is dark; remembered, as reading a style costs a layout */
 const inksByScheme: Map<boolean, Inks> = new Map();
 
-/** Return the page's colours and font. */
 function inksOf(node: HTMLElement, isDark: boolean) {
   const inks = inksByScheme.get(isDark) ?? { ...INKS };
   if (inksByScheme.has(isDark)) return inks;
@@ -227,10 +205,6 @@ class GridDrawing {
   gridTop: number;
   context: CanvasRenderingContext2D;
 
-  /**
-   * @param width pixels of the page
-   * @param hoveredRow row pointed at; null for none
-   */
   constructor(
     canvas: HTMLCanvasElement,
     width: number,
@@ -357,31 +331,8 @@ const HEIGHT = 26; // pixels, height of the strip
 
 export class CacheStrip {
   drawnKey = "";
-  title: HTMLHeadingElement;
-  canvas: HTMLCanvasElement;
-  words: HTMLParagraphElement;
-  root: HTMLElement;
-
-  constructor() {
-    this.title = make("h3", "");
-    this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
-    this.words = make("p", "sbd-hood-words");
-    const key = makeKey(
-      ["cached", "before"],
-      ["causal", "written now"],
-      ["rejected", "taken back"],
-      ["dropped", "dropped"],
-    );
-    this.root = make(
-      "section",
-      "sbd-hood-cache",
-      { "aria-label": "KV cache" },
-      make("div", "sbd-hood-title", this.title, makeUnfoldButton("the KV cache", this.words)),
-      this.canvas,
-      key,
-      this.words,
-    );
-  }
+  canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
+  root = make("section", "sbd-hood-cache", { "aria-label": "KV cache" });
 
   update({ run, pass, isDark }: View) {
     const lane = run.main;
@@ -394,16 +345,18 @@ export class CacheStrip {
     const { after, rejected, dropped, numPrompt } = cache;
     const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
     const sentences = cacheSentences(lane, pass, cache);
-    setText(this.title, `KV cache: ${countOf(after, "token")}`);
-    setText(this.words, sentences.join(" "));
     setAttribute(this.canvas, "aria-label", `KV cache. ${sentences[0] ?? ""}`);
+    const content = html`<div class="sbd-hood-title">
+        <h3>KV cache: ${countOf(after, "token")}</h3>
+        ${unfoldTemplate("the KV cache", "sbd-hood-cache-words")}
+      </div>
+      ${this.canvas}${CACHE_KEY}
+      <p class="sbd-hood-words" id="sbd-hood-cache-words" hidden>${sentences.join(" ")}</p>`;
+    render(content, this.root);
     this.draw(width, whole, cache, isDark);
   }
 
-  /**
-   * Draw the strip, a cell for each token, with lines between the cells where they are wide enough.
-   * @param count of tokens
-   */
+  /** Draw the strip, a cell for each token, with lines between the cells where they are wide enough. */
   draw(
     width: number,
     count: number,

@@ -6,10 +6,11 @@
 // The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
 // share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
 
+import { html, render } from "lit-html";
 import { failureWords } from "../core/numbers.ts";
 import { History, type Run, type Settings } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
-import { find, make, makeButton, setAttribute, setText } from "../dom/elements.ts";
+import { find, make, setAttribute, setText } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { promptBox } from "../dom/page.ts";
 import {
@@ -22,6 +23,7 @@ import {
   prefersReducedMotion,
   scrollOnPhone,
 } from "../dom/screen.ts";
+import { iconButton, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
 import { doJob } from "../jobs.ts";
@@ -43,7 +45,7 @@ import {
   type View,
   viewOf,
 } from "./playhead.ts";
-import { Details, makeHeadline, makeNumbers } from "./results.ts";
+import { Details, Headline, NumbersView } from "./results.ts";
 import { Staircase } from "./staircase.ts";
 import { SudokuView } from "./sudoku.ts";
 import { LaneView } from "./text.ts";
@@ -63,10 +65,14 @@ export class Player {
   reveals = new Reveals();
   frame = 0;
   announced = "";
-  state: PlayerState;
-  leaving: AbortController;
-  playhead: Playhead;
-  actions: Actions;
+  state = initialState();
+  leaving = new AbortController();
+  playhead = new Playhead(
+    this.state,
+    () => this.run,
+    (change) => this.set(change),
+  );
+  actions: Actions = makeActions(this);
   formDifference: FormDifference;
   parts: Parts;
   share: Share;
@@ -79,20 +85,12 @@ export class Player {
   ) {
     this.decode = decode ?? null;
     this.host = host ?? null;
-    this.state = initialState();
-    const leaving = new AbortController();
-    this.leaving = leaving;
-    this.playhead = new Playhead(
-      this.state,
-      () => this.run,
-      (change) => this.set(change),
-    );
-    this.actions = makeActions(this);
-    this.formDifference = new FormDifference(() => (this.host ? this.run : null), leaving.signal);
+    const { signal } = this.leaving;
+    this.formDifference = new FormDifference(() => (this.host ? this.run : null), signal);
     this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
-    this.share = new Share(this, this.host, leaving.signal);
-    this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
-    this.termNote = makeTermNote(root, leaving.signal);
+    this.share = new Share(this, this.host, signal);
+    this.lecture = makeLecture(root, () => this.fit(), signal);
+    this.termNote = makeTermNote(root, signal);
     root.classList.add("sbd-player");
     root.replaceChildren(...this.parts.roots, this.share.root, this.termNote);
     this.listen();
@@ -141,9 +139,11 @@ export class Player {
     this.root.dispatchEvent(new CustomEvent("sbd-change"));
   }
 
-  /** Show a message until the next run begins. */
+  /** Show a message until the next run begins. @param words "" hides the last message */
   showMessage(words: string) {
-    this.parts.showMessage(words);
+    const { message } = this.parts;
+    message.hidden = words === "";
+    if (words) setText(message, words);
   }
 
   /** Show whether the visitor waits for a decode that has not begun. */
@@ -162,7 +162,7 @@ export class Player {
     const isWithoutMotion = isRecorded && prefersReducedMotion();
     this.runTree.add(run);
     foldForm(true);
-    this.parts.showMessage(null);
+    this.showMessage("");
     // A live run opens after the pass that only reads the prompt, if a later one is already there.
     const skipsPrefill = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     this.open(
@@ -217,7 +217,7 @@ export class Player {
   }
 
   takeTiming(timing: Timing) {
-    this.parts.numbers.takeTiming(timing);
+    this.parts.numbers.timings.set(timing.run, timing);
     this.draw();
   }
 
@@ -246,7 +246,6 @@ export class Player {
     setText(this.parts.live, text);
   }
 
-  /** Let a screen reader speak what a position holds. */
   sayPosition(position: number) {
     const view = this.makeView();
     if (view) this.say(positionTitle(view, position));
@@ -295,100 +294,70 @@ export class Player {
   }
 }
 
-/** Make the button that opens the form, which is folded away on a phone. */
-function makeEdit() {
-  return make("button", "sbd-action sbd-edit", { "aria-label": "Edit in the form" }, "Edit", () => {
-    foldForm(false);
-    promptBox()?.focus();
-  });
-}
-
 class Parts {
-  headline: {
-    root: HTMLDivElement;
-    note: HTMLParagraphElement;
-    update: (view: View, timing: Timing | null) => void;
-  };
-  numbers: {
-    root: HTMLDivElement;
-    update: (view: View) => void;
-    takeTiming: (timing: Timing) => void;
-    timingOf: (run: View["run"]) => Timing | null;
-  };
-  details: Details;
-  prompt: HTMLParagraphElement;
-  message: HTMLParagraphElement;
-  aboutRun: HTMLParagraphElement;
-  tree: Tree;
-  main: LaneView;
-  ntp: LaneView;
-  playOnButton: HTMLButtonElement;
-  sudoku: SudokuView;
-  block: BlockView;
-  staircase: Staircase;
-  transport: { root: HTMLDivElement; update: (view: View) => void };
-  hood: Hood;
-  inspector: Inspector;
-  help: Help;
-  live: HTMLDivElement;
-  lanes: HTMLDivElement;
-  stage: HTMLDivElement;
+  headline = new Headline();
+  numbers = new NumbersView(this.actions);
+  details = new Details(this.actions, this.numbers.root);
+  prompt = make("p", "sbd-prompt");
+  message = make("p", "sbd-news", { role: "status", hidden: "" });
+  aboutRun = make("p", "sbd-about");
+  tree = new Tree(this.runTree, this.actions);
+  playOn = make("span", "sbd-play-on");
+  sudoku = new SudokuView(this.actions);
+  main = new LaneView("Text decoded so far", this.actions, this.sudoku.root);
+  ntp = new LaneView("Next-token text so far", this.actions, this.playOn);
+  block = new BlockView(this.actions);
+  staircase = new Staircase(this.actions);
+  transport = makeTransport(this.actions);
+  hood = new Hood(this.redraw);
+  inspector = new Inspector(this.actions);
+  help = new Help(this.actions.canRedo);
+  live = make("div", "sbd-live", { "aria-live": "polite" });
+  lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
+  stage = make("div", "sbd-stage");
 
   constructor(
-    actions: Actions,
+    readonly actions: Actions,
     readonly runTree: RunTree,
     formDifference: FormDifference,
-    redraw: () => void,
+    readonly redraw: () => void,
   ) {
-    this.headline = makeHeadline();
-    this.numbers = makeNumbers(actions);
-    this.details = new Details(actions, this.numbers.root);
-    this.prompt = make("p", "sbd-prompt");
-    this.message = make("p", "sbd-news", { role: "status" });
-    this.message.hidden = true;
-    this.aboutRun = make("p", "sbd-about");
-    this.tree = new Tree(runTree, actions);
-    this.playOnButton = makeButton(
-      "play",
-      "Play next-token prediction to its end",
-      actions.playNtp,
-    );
-    this.playOnButton.classList.add("sbd-onward");
-    this.playOnButton.append("to its end");
-    this.sudoku = new SudokuView(actions);
-    this.main = new LaneView("Text decoded so far", actions, this.sudoku.root);
-    this.ntp = new LaneView("Next-token text so far", actions, this.playOnButton);
+    const playOn = "Play next-token prediction to its end";
+    const button = html`<button
+      type="button"
+      class="sbd-button sbd-button-play sbd-onward"
+      aria-label=${playOn}
+      title=${playOn}
+      @click=${actions.playNtp}
+      >${iconTemplate("play")}to its end</button
+    >`;
+    render(button, this.playOn);
     this.ntp.root.classList.add("sbd-lane-ntp");
-    this.block = new BlockView(actions);
-    this.staircase = new Staircase(actions);
-    this.transport = makeTransport(actions);
-    this.hood = new Hood(redraw);
-    this.inspector = new Inspector(actions);
-    this.help = new Help(actions.canRedo);
-    this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
-    const asides = make(
-      "div",
-      "sbd-asides",
-      this.details.button,
-      makeButton("share", "Take it home (S)", actions.share),
-      makeButton("lecture", "Lecture mode (L)", actions.lecture),
-      makeButton("help", "Help (?)", actions.help),
-    );
-    const lines = [formDifference.root, this.message, this.aboutRun, this.headline.note];
-    const notes = make("div", "sbd-notes", ...lines);
-    this.stage = make(
-      "div",
-      "sbd-stage",
-      make("div", "sbd-stage-head", this.headline.root, notes, asides),
-      make("div", "sbd-prompt-row", this.prompt, makeEdit()),
-      this.lanes,
-      this.block.root,
-      this.staircase.root,
-      this.tree.root, // below the parts that it must not push down
-      this.hood.root,
-      this.transport.root,
-    );
+    const edit = () => {
+      foldForm(false);
+      promptBox()?.focus();
+    };
+    const stage = html`<div class="sbd-stage-head">
+        ${this.headline.root}
+        <div class="sbd-notes"
+          >${formDifference.root}${this.message}${this.aboutRun}${this.headline.note}</div
+        >
+        <div class="sbd-asides">
+          ${this.details.button}
+          ${iconButton("share", "Take it home (S)", actions.share)}
+          ${iconButton("lecture", "Lecture mode (L)", actions.lecture)}
+          ${iconButton("help", "Help (?)", actions.help)}
+        </div>
+      </div>
+      <div class="sbd-prompt-row">
+        ${this.prompt}
+        <button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
+          >Edit</button
+        >
+      </div>
+      ${this.lanes}${this.block.root}${this.staircase.root}${this.tree.root}${this.hood.root}
+      ${this.transport.root}`;
+    render(stage, this.stage);
   }
 
   get tiles() {
@@ -420,8 +389,7 @@ class Parts {
       const pass = view.ntpPass;
       this.ntp.update({ ...view, pass }, run.ntp);
       const isWhole = run.ntp.finish !== null;
-      this.playOnButton.hidden =
-        !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
+      this.playOn.hidden = !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
     }
     this.block.update(view);
     this.transport.update(view);
@@ -430,15 +398,6 @@ class Parts {
     this.staircase.update(view);
     this.hood.update(view);
     this.stage.classList.toggle("has-hood", this.hood.isOpen && !view.isLecture);
-  }
-
-  /**
-   * Show a message until the next run begins.
-   * @param words null hides the last message
-   */
-  showMessage(words: string | null) {
-    this.message.hidden = words === null;
-    if (words !== null) setText(this.message, words);
   }
 }
 

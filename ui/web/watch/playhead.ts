@@ -23,7 +23,10 @@ export class Playhead {
     this.clock = makeClock(
       () => state.isPlaying || this.isNtpPlaying,
       () => this.clockRate(),
-      (numLate) => (this.isNtpPlaying ? this.advanceNtp() : this.advance(numLate)),
+      (numLate) =>
+        this.isNtpPlaying
+          ? this.change({ ntpPass: (state.ntpPass ?? 0) + 1 })
+          : this.advance(numLate),
     );
   }
 
@@ -101,10 +104,6 @@ export class Playhead {
     const { pass, isByTime } = this.state;
     const now = isByTime ? (this.getRun()?.ntpPassAt(pass) ?? 0) : pass;
     this.change({ isPlaying: false, ntpPass: prefersReducedMotion() ? last : now });
-  }
-
-  advanceNtp() {
-    this.change({ ntpPass: (this.state.ntpPass ?? 0) + 1 });
   }
 
   toggle() {
@@ -213,10 +212,7 @@ const MAX_LAG_SECONDS = 0.3; // the server sends news every 0.125 s
 // cores. So draw no more passes a second than an eye can tell apart.
 export const MAX_PASSES_A_SECOND = 32;
 
-/**
- * Return how many passes a second to show: by the speed, or more while `backlog` passes of a live run wait.
- * @param numPasses of the run so far
- */
+/** Return how many passes a second to show: by the speed, or more while `backlog` passes of a live run wait. */
 export function playRate(speed: number, backlog: number, numPasses: number) {
   const pace = (numPasses <= FEW_PASSES ? FEW_A_SECOND : PASSES_PER_SECOND) * speed;
   if (numPasses <= FEW_PASSES) return pace;
@@ -288,10 +284,7 @@ export class Reveals {
     return this.interval !== null && this.interval < SHORTEST_MS;
   }
 
-  /**
-   * Return how long after the start of the pass the reveal of this rank begins, ms.
-   * @param count reveals of the pass
-   */
+  /** Return how long after the start of the pass the reveal of this rank begins, ms. */
   delay(rank: number, count: number) {
     return this.durations ? (this.durations.spread * rank) / Math.max(count, 1) : 0;
   }
@@ -331,32 +324,20 @@ export class Reveals {
 }
 
 /** What the visitor chose, and where playback is. */
-export interface PlayerState {
-  pass: number; // index of the forward pass at the playhead
-  ntpPass: number | null; // pass of next-token prediction as it plays on alone; null before
-  isPlaying: boolean;
-  isByTime: boolean; // whether passes are shown as long as they took, and both lanes at the same time
-  speed: number; // 1 is normal
-  hovered: number | null; // position pointed at; null for none
-  held: number | null; // position that the inspector keeps showing; null for none
-  gammaPreview: number | null; // the dragged gamma; null while none is dragged
-  alternative: number | null; // id of the candidate chosen in the inspector; null for none
-  showsHindsight: boolean; // whether the text marks the tokens with which hindsight disagrees
-}
+export type PlayerState = ReturnType<typeof initialState>;
 
-/** State of a new player. */
-export function initialState(): PlayerState {
+export function initialState() {
   return {
-    pass: 0,
-    ntpPass: null,
+    pass: 0, // index of the forward pass at the playhead
+    ntpPass: null as number | null, // pass of next-token prediction as it plays on alone; null before
     isPlaying: false,
-    isByTime: true,
-    speed: 1,
-    hovered: null,
-    held: null,
-    gammaPreview: null,
-    alternative: null,
-    showsHindsight: false,
+    isByTime: true, // whether passes are shown as long as they took, and both lanes at the same time
+    speed: 1, // 1 is normal
+    hovered: null as number | null, // position pointed at; null for none
+    held: null as number | null, // position that the inspector keeps showing; null for none
+    gammaPreview: null as number | null, // the dragged gamma; null while none is dragged
+    alternative: null as number | null, // id of the candidate chosen in the inspector; null for none
+    showsHindsight: false, // whether the text marks the tokens with which hindsight disagrees
   };
 }
 

@@ -263,12 +263,8 @@ function ntpLines({ run, step, cache, isPrefill }: Moment): LineParts[] {
 /** The algorithms on the page, with the lines highlighted that the forward pass executes. */
 export class Programs {
   body = make("div", "sbd-hood-program");
-  root: HTMLDetailsElement;
-
-  constructor() {
-    const summary = make("summary", "", "Lines of the algorithm");
-    this.root = make("details", "sbd-hood-programs", summary, this.body);
-  }
+  summary = make("summary", "", "Lines of the algorithm");
+  root = make("details", "sbd-hood-programs", this.summary, this.body);
 
   update({ run, pass }: View) {
     const line = ({ depth, words, isLit, values }: Line) =>

@@ -1,6 +1,7 @@
 // The results of a run: a headline over the lanes with two numbers (forward passes compared with next-token prediction,
 // and time), and a drawer with all numbers, timings and hindsight. core/run.ts does the counting.
 
+import { html, render } from "lit-html";
 import { countOf, formatSeconds, median } from "../core/numbers.ts";
 import {
   fasterWords,
@@ -15,13 +16,14 @@ import {
   tokenCostRatio,
   whyNotFaster,
 } from "../core/times.ts";
-import { make, makeClose, setAttribute, setText } from "../dom/elements.ts";
-import { makeLegend, question, setTerm, term } from "../dom/terms.ts";
+import { make, setAttribute, setText } from "../dom/elements.ts";
+import { closeButton, questionTemplate } from "../dom/templates.ts";
+import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
-/** a number as shown, and the words for it */
-type Cell = { shown: string; label: string };
+/** a number as shown, and the words for it; look: its class */
+type Cell = { shown: string; label: string; look?: string };
 
 const SHOWN_DIGITS = 8; // of a digest, enough to tell weights apart
 const UNKNOWN = "–";
@@ -112,92 +114,71 @@ export function weightsWords({ weights }: View["run"]) {
     : `Weights: ${own}`;
 }
 
-/**
- * Make a group of numbers under a heading.
- * @param name for the group's class
- * @param keys of the numbers
- */
-function makeGroup(name: string, title: string, keys: string[]) {
-  const cells = new Map(
-    keys.map((key) => {
-      const value = make("dd", "sbd-number");
-      const label = make("dt", "sbd-number-label");
-      const root = make("div", `sbd-number-cell sbd-number-${key}`, label, value);
-      return [key, { root, value, label }];
-    }),
+function group(name: string, title: string, heading: unknown, cells: Record<string, Cell>) {
+  const rows = Object.entries(cells).map(
+    ([key, { shown, label, look = "" }]) =>
+      html`<div class="sbd-number-cell sbd-number-${key} ${look}">
+        <dt class="sbd-number-label">${label}</dt>
+        <dd class="sbd-number">${shown}</dd>
+      </div>`,
   );
-  const nodes = [...cells.values()].map(({ root }) => root);
-  const list = make("dl", `sbd-numbers-group sbd-numbers-${name}`, ...nodes);
-  const root = make("section", "", { "aria-label": title }, make("h3", "", title), list);
-  return { root, cells };
+  return html`<section aria-label=${title}>
+    <h3>${heading}</h3>
+    <dl class="sbd-numbers-group sbd-numbers-${name}">${rows}</dl>
+  </section>`;
 }
 
-/** Make all the numbers of a run, each in a cell. */
-export function makeNumbers(actions: Actions) {
-  const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
-  const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
-  const timeButton = make("button", "sbd-action sbd-time-again", actions.timeRun);
-  const whyNode = make("p", "sbd-numbers-why");
-  const title = make("span", "", WHOLE);
-  whole.root.querySelector("h3")?.replaceChildren(title, timeButton);
-  const weights = make("p", "sbd-numbers-why sbd-numbers-weights", {
-    title: "Names and the first digits of SHA-256 digests; the trace file has them whole",
-  });
-  const root = make("div", "sbd-numbers", moment.root, whole.root, whyNode, weights);
-  const cells = new Map([...moment.cells, ...whole.cells]);
+export class NumbersView {
   /** by id of the run */
-  const timings: Map<string, Timing> = new Map();
+  timings: Map<string, Timing> = new Map();
+  root = make("div", "sbd-numbers");
 
-  /** Keep the timing of a run. */
-  function takeTiming(timing: Timing) {
-    timings.set(timing.run, timing);
-  }
+  constructor(readonly actions: Actions) {}
 
   /** Return the timing of a run that was decoded again; null if it was not. */
-  function timingOf(run: View["run"]) {
-    return timings.get(run.id) ?? run.timing;
+  timingOf(run: View["run"]) {
+    return this.timings.get(run.id) ?? run.timing;
   }
 
-  function update(view: View) {
+  update(view: View) {
     const { run } = view;
-    setAttribute(root, "data-lane", run.strategy);
     const numbers = run.numbersAt(view.pass);
-    const timing = timingOf(run);
-    const shown: Record<string, Cell> = {
-      ...momentCells(view, numbers),
-      saved: savedCell(view, numbers),
-      clock: clockCell(numbers, timing),
-    };
-    for (const [key, { value, label }] of cells) {
-      setText(value, shown[key]?.shown ?? UNKNOWN);
-      setText(label, shown[key]?.label ?? "");
-    }
+    const timing = this.timingOf(run);
     const rate = rateOf(run, numbers);
-    cells.get("saved")?.root.classList.toggle("is-fewer", rate > 0);
     const words = timing?.error ?? wholeWords(view, numbers, timing);
-    whyNode.hidden = !words;
-    setText(whyNode, words);
     const isAtEnd = rate > 0 && view.pass >= run.main.lastPass;
-    setText(title, isAtEnd ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE);
-    weights.hidden = !Object.keys(run.weights).length;
-    setText(weights, weightsWords(run));
+    const title = isAtEnd ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE;
+    const saved = { ...savedCell(view, numbers), look: rate > 0 ? "is-fewer" : "" };
+    setAttribute(this.root, "data-lane", run.strategy);
+    const content = html`${group("moment", "This moment", "This moment", momentCells(view, numbers))}
+      ${group("whole", WHOLE, html`<span>${title}</span>${this.timeButton(run, timing)}`, {
+        saved,
+        clock: clockCell(numbers, timing),
+      })}
+      <p class="sbd-numbers-why" ?hidden=${!words}>${words}</p>
+      <p
+        class="sbd-numbers-why sbd-numbers-weights"
+        title="Names and the first digits of SHA-256 digests; the trace file has them whole"
+        ?hidden=${!Object.keys(run.weights).length}
+        >${weightsWords(run)}</p
+      >`;
+    render(content, this.root);
+  }
+
+  timeButton(run: View["run"], timing: Timing | null) {
+    const count = timing?.seconds.length ?? NUM_TIMINGS;
+    const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
     // A run that was cut short is not timed: decoded again, it would not be cut.
     const isCut = !run.isComplete || run.main.finish === "stopped";
-    timeButton.hidden = !actions.canRedo || run.strategy === "ntp" || isCut;
-    showProgress(timeButton, timing);
+    return html`<button
+      type="button"
+      class="sbd-action sbd-time-again"
+      ?hidden=${!this.actions.canRedo || run.strategy === "ntp" || isCut}
+      ?disabled=${isBusy}
+      @click=${this.actions.timeRun}
+      >${isBusy ? `timing ${count + 1} of ${NUM_TIMINGS} …` : `run it ${NUM_TIMINGS} times`}</button
+    >`;
   }
-
-  return { root, update, takeTiming, timingOf };
-}
-
-function showProgress(button: HTMLButtonElement, timing: Timing | null) {
-  const count = timing?.seconds.length ?? NUM_TIMINGS;
-  const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
-  button.disabled = isBusy;
-  setText(
-    button,
-    isBusy ? `timing ${count + 1} of ${NUM_TIMINGS} …` : `run it ${NUM_TIMINGS} times`,
-  );
 }
 
 const OF_COSTS_WORDS = "an earlier version chose its rows; decoded again, it takes the default";
@@ -247,56 +228,61 @@ function speedCell({ run, pass, isOver }: View, numbers: Numbers, timing: Timing
     : { shown: "1.0×", ntp: "", label: words + of };
 }
 
-/** Make the two numbers, each over a term that explains it, and a note that qualifies them. */
-export function makeHeadline() {
-  const mainNode = make("b", "sbd-headline-own");
-  const insteadNode = setTerm(make("small"), "instead of", INSTEAD_OF_WORDS);
-  const ntpNode = make("b", "sbd-headline-plain");
-  const time = make("b", "sbd-headline-time");
-  const label = make("button", "sbd-term sbd-headline-label");
-  const note = make("p", "sbd-headline-why");
-  const timeInstead = make("small", "", "instead of");
-  const ntpTime = make("b", "sbd-headline-plain");
-  const passes = make(
-    "div",
-    "sbd-headline-passes",
-    make("div", "sbd-headline-big", mainNode, insteadNode, ntpNode),
-    make("div", "sbd-headline-cap", term("pass", "forward passes")),
-  );
-  const clock = make(
-    "div",
-    "sbd-headline-clock",
-    make("div", "sbd-headline-big", time, timeInstead, ntpTime),
-    make("div", "sbd-headline-cap", label),
-  );
-  const root = make("div", "sbd-headline", passes, clock);
+/** The two numbers, each over a term that explains it, and a note that qualifies them. */
+export class Headline {
+  note = make("p", "sbd-headline-why");
+  root = make("div", "sbd-headline");
 
-  function update(view: View, timing: Timing | null) {
-    const numbers = view.run.numbersAt(view.pass);
-    const count = passesOf(view, numbers);
-    const isCompared = view.isOver && view.run.strategy !== "ntp";
-    const isCut = [view.run.main, view.run.ntp].some((lane) => lane?.finish === "stopped");
-    const length = isCompared && !isCut ? lengthWords(numbers) : "";
-    const passes = count.main === null ? UNKNOWN : String(count.main);
-    setAttribute(root, "data-lane", view.run.strategy);
-    setText(mainNode, passes);
-    setText(ntpNode, String(count.ntp ?? ""));
-    insteadNode.hidden = count.ntp === null;
-    const { shown, ntp, label: timeLabel } = speedCell(view, numbers, timing);
-    setText(time, shown);
-    setText(ntpTime, ntp);
-    timeInstead.hidden = ntp === "";
-    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : "";
-    const { strategy, config, isRecorded } = view.run;
-    const isOfCosts = strategy === "verify" && config.max_rows === null;
-    const cost = isCompared && !timing ? passCostWords(view.run) : ""; // of this run alone
-    const drawnWords = isCompared && !isRecorded && !timing ? DRAWN_WORDS : "";
-    const why = [length, cost, isOfCosts ? OF_COSTS_WORDS : ""].filter(Boolean).join("; ");
-    setText(note, why);
-    setTerm(label, timeLabel, [slow, TIME_WORDS, drawnWords].filter(Boolean).join(" "));
+  update(view: View, timing: Timing | null) {
+    const { run } = view;
+    const numbers = run.numbersAt(view.pass);
+    const { main, ntp } = passesOf(view, numbers);
+    const isCompared = view.isOver && run.strategy !== "ntp";
+    const isCut = [run.main, run.ntp].some((lane) => lane?.finish === "stopped");
+    const isOfCosts = run.strategy === "verify" && run.config.max_rows === null;
+    const notes = [
+      isCompared && !isCut && lengthWords(numbers),
+      isCompared && !timing && passCostWords(run), // of this run alone
+      isOfCosts && OF_COSTS_WORDS,
+    ];
+    setText(this.note, notes.filter(Boolean).join("; "));
+    const { shown, ntp: ntpTime, label } = speedCell(view, numbers, timing);
+    const about = [
+      isCompared && whyNotFaster(run, numbers, timing),
+      TIME_WORDS,
+      isCompared && !run.isRecorded && !timing && DRAWN_WORDS,
+    ];
+    const words = about.filter(Boolean).join(" ");
+    setAttribute(this.root, "data-lane", run.strategy);
+    const content = html`<div class="sbd-headline-passes">
+        <div class="sbd-headline-big"
+          ><b class="sbd-headline-own">${main ?? UNKNOWN}</b
+          ><small
+            data-words=${INSTEAD_OF_WORDS}
+            aria-description=${INSTEAD_OF_WORDS}
+            ?hidden=${ntp === null}
+            >instead of</small
+          ><b class="sbd-headline-plain">${ntp}</b></div
+        >
+        <div class="sbd-headline-cap">${glossaryTemplate("pass", "forward passes")}</div>
+      </div>
+      <div class="sbd-headline-clock">
+        <div class="sbd-headline-big"
+          ><b class="sbd-headline-time">${shown}</b><small ?hidden=${!ntpTime}>instead of</small
+          ><b class="sbd-headline-plain">${ntpTime}</b></div
+        >
+        <div class="sbd-headline-cap"
+          ><button
+            type="button"
+            class="sbd-term sbd-headline-label"
+            data-words=${words}
+            aria-description=${words}
+            >${label}</button
+          ></div
+        >
+      </div>`;
+    render(content, this.root);
   }
-
-  return { root, note, update };
 }
 
 const HINDSIGHT_WORDS =
@@ -304,29 +290,20 @@ const HINDSIGHT_WORDS =
   "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
   "where it had masks, is never read again.";
 
-/** The button Details, and the drawer that it opens. */
 export class Details {
-  button: HTMLButtonElement;
-  hindsightButton: HTMLButtonElement;
-  root: HTMLElement;
+  button = make(
+    "button",
+    "sbd-action sbd-details-open",
+    { "aria-expanded": "false" },
+    "Details",
+    () => this.setOpen(!this.isOpen),
+  );
+  root = make("aside", "sbd-drawer sbd-details", { "aria-label": "Details" });
 
-  constructor(actions: Actions, numbers: HTMLElement) {
-    const folded = { "aria-expanded": "false" };
-    const open = () => this.setOpen(!this.isOpen);
-    this.button = make("button", "sbd-action sbd-details-open", folded, "Details", open);
-    this.hindsightButton = make("button", "sbd-action sbd-lane-doubts", actions.toggleHindsight);
-    const hindsight = make("h3", "", "Hindsight ", question("hindsight", HINDSIGHT_WORDS));
-    const close = makeClose("Close details", () => this.close(), "sbd-close");
-    this.root = make(
-      "aside",
-      "sbd-drawer sbd-details",
-      { "aria-label": "Details" },
-      make("div", "sbd-drawer-head", make("h2", "", "Details"), close),
-      numbers,
-      make("section", "", hindsight, this.hindsightButton),
-      make("section", "", make("h3", "", "Entropy as colour"), makeLegend()),
-    );
-  }
+  constructor(
+    readonly actions: Actions,
+    readonly numbers: HTMLElement,
+  ) {}
 
   get isOpen() {
     return this.root.classList.contains("is-open");
@@ -347,16 +324,23 @@ export class Details {
   update({ run, pass, showsHindsight }: View) {
     const { main } = run;
     const count = main.disagreementsAt(pass).length;
-    const section = this.hindsightButton.parentElement;
-    if (section) section.hidden = run.strategy !== "sbd";
-    this.hindsightButton.disabled = count === 0;
     const numRead = main.numWithHindsightAt(pass);
     const isNever = main.finish !== null && main.numWithHindsightAt(main.lastPass) === 0;
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
-    setText(
-      this.hindsightButton,
-      numRead ? `hindsight disagrees with ${count} of ${numRead}` : none,
-    );
-    setAttribute(this.hindsightButton, "aria-pressed", showsHindsight && count > 0);
+    const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${closeButton("Close details", () => this.close(), "sbd-close")}</div>
+      ${this.numbers}
+      <section ?hidden=${run.strategy !== "sbd"}>
+        <h3>Hindsight ${questionTemplate("hindsight", HINDSIGHT_WORDS)}</h3>
+        <button
+          type="button"
+          class="sbd-action sbd-lane-doubts"
+          ?disabled=${count === 0}
+          aria-pressed=${showsHindsight && count > 0}
+          @click=${this.actions.toggleHindsight}
+          >${numRead ? `hindsight disagrees with ${count} of ${numRead}` : none}</button
+        >
+      </section>
+      <section><h3>Entropy as colour</h3>${LEGEND}</section>`;
+    render(content, this.root);
   }
 }

@@ -2,6 +2,7 @@
 // positions, dots reveals, the box the current pass, and the diagonal next-token prediction. The visitor points at a
 // cell to read it, and clicks or drags to go to its pass and position.
 
+import { html, render } from "lit-html";
 import constants from "../constants.json" with { type: "json" };
 import { entropyColour, inkOn } from "../core/colours.ts";
 import { tokenName } from "../core/letters.ts";
@@ -9,104 +10,16 @@ import { clamp, formatNats, formatPercent, tickStep } from "../core/numbers.ts";
 import type { Run, Step } from "../core/run.ts";
 import { GLOSSARY } from "../core/words.ts";
 import { make, setAttribute, setStyle } from "../dom/elements.ts";
-import { question } from "../dom/terms.ts";
+import { questionTemplate } from "../dom/templates.ts";
 import type { Actions } from "./actions.ts";
 import type { Reveals, View } from "./playhead.ts";
 
-/** scale: pixels of the screen to one of the page */
-type Frame = { width: number; height: number; scale: number };
-type DrawRows = (context: CanvasRenderingContext2D, from: number, to: number) => void;
-
-/** A picture that is valid until its key changes. */
-class CachedPicture {
-  canvas: HTMLCanvasElement;
-  key = "";
-  numPasses = 0;
-
-  constructor() {
-    this.canvas = document.createElement("canvas");
-  }
-
-  /** Return the picture's context, cleared if the key is new; null if the browser gives none. */
-  prepare(key: string, { width, height, scale }: Frame) {
-    const context = this.canvas.getContext("2d");
-    if (this.key !== key) {
-      [this.canvas.width, this.canvas.height, this.numPasses, this.key] = [width, height, 0, key];
-    }
-    context?.setTransform(scale, 0, 0, scale, 0, 0);
-    return context;
-  }
-
-  /** Draw the passes of the run that the picture lacks. */
-  addPasses(run: Run, key: string, frame: Frame, drawRows: DrawRows) {
-    const context = this.prepare(key, frame);
-    if (context) drawRows(context, this.numPasses, run.main.steps.length);
-    this.numPasses = run.main.steps.length;
-  }
-
-  /** Copy the passes from `from` up to, not including, `to` to another canvas of the same scale. */
-  copy(
-    context: CanvasRenderingContext2D,
-    geometry: Geometry,
-    scale: number,
-    from: number,
-    to: number,
-  ) {
-    const top = Math.round(from * geometry.cellHeight * scale);
-    const bottom = Math.round(to * geometry.cellHeight * scale);
-    const { width } = this.canvas;
-    if (bottom <= top) return;
-    context.drawImage(
-      this.canvas,
-      0,
-      top,
-      width,
-      bottom - top,
-      0,
-      top / scale,
-      width / scale,
-      (bottom - top) / scale,
-    );
-  }
-}
-
-/** The parts of the staircase that many frames share, drawn once and then copied. */
-class StaircasePictures {
-  cells = new CachedPicture();
-  /** The numbers of both axes and the diagonal, cached because text is slow to draw. */
-  axes = new CachedPicture();
-
-  /**
-   * Bring both pictures up to date with the run and the size.
-   * @param margins for the numbers of the axes
-   */
-  update(
-    view: View,
-    geometry: Geometry,
-    style: StairsStyle,
-    frame: Frame,
-    margins: { left: number; top: number },
-  ) {
-    const { run } = view;
-    const size = [...Object.values(frame), geometry.cellWidth, geometry.cellHeight, view.isDark];
-    const key = [run.id, run.main.finish, ...size].join();
-    const still = { ...view, pass: -1 };
-    this.cells.addPasses(run, key, frame, (context, from, to) =>
-      drawPasses(context, still, geometry, from, to),
-    );
-    const extent = staircaseExtent(run);
-    const scaleKey = [...size, style.size, extent.positions, extent.passes].join();
-    if (this.axes.key === scaleKey) return;
-    const context = this.axes.prepare(scaleKey, frame);
-    if (!context) return;
-    context.translate(margins.left, margins.top);
-    drawAxes(context, geometry, style, extent);
-    drawDiagonal(context, geometry, style);
-  }
-}
-
 const STAGE_PADDING = 6;
 const SMALL_TYPE = 13; // pixels, size of the axes' letters
+
+type Place = [x: number, y: number, width: number, height: number];
+const STAGE_LABEL =
+  "Staircase; left and right keys move by forward passes, up and down by positions";
 
 const MAX_ANIMATED_PASSES = 160;
 
@@ -126,7 +39,6 @@ function cellWords(run: Run, pass: number, position: number) {
   return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
 }
 
-/** Return the page's colours and font. */
 function styleOf(stage: HTMLElement): StairsStyle {
   const style = getComputedStyle(stage);
   const read = (name: string) => style.getPropertyValue(name).trim();
@@ -147,39 +59,33 @@ function makeAxisTitle(axis: string, words: string) {
 /** The staircase, with a readout beside the pointer. */
 export class Staircase {
   geometry: Geometry | null = null;
-  size: { width: number; height: number; scale: number };
+  size = { width: 0, height: 0, scale: 1 };
   style: (StairsStyle & { isDark: boolean }) | null = null;
   view: View | null = null;
   animationFrame = 0;
   hoveredPosition: number | null = null;
-  pictures = new StaircasePictures();
-  canvas: HTMLCanvasElement;
-  readout: HTMLDivElement;
-  stage: HTMLDivElement;
-  root: HTMLElement;
+  canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
+  /** a picture of the run's passes, the number of these, and what it belongs to */
+  cells = document.createElement("canvas");
+  numKept = 0;
+  cellsKey = "";
+  readout = make("div", "sbd-readout", { "aria-hidden": "true", hidden: "" });
+  stage = make(
+    "div",
+    "sbd-stairs-stage",
+    { role: "group", tabindex: "0", "data-cursor": "", "aria-label": STAGE_LABEL },
+    this.canvas,
+    makeAxisTitle("across", "tokens of the answer →"),
+    makeAxisTitle("down", "← forward passes"),
+    this.readout,
+  );
+  root = make("section", "sbd-stairs", { "aria-label": "Staircase" });
 
   constructor(readonly actions: Actions) {
-    this.size = { width: 0, height: 0, scale: 1 };
-    this.canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
-    this.readout = make("div", "sbd-readout", { "aria-hidden": "true" });
-    this.readout.hidden = true;
-    this.stage = make(
-      "div",
-      "sbd-stairs-stage",
-      {
-        role: "group",
-        tabindex: "0",
-        "data-cursor": "",
-        "aria-label":
-          "Staircase; left and right keys move by forward passes, up and down by positions",
-      },
-      this.canvas,
-      makeAxisTitle("across", "tokens of the answer →"),
-      makeAxisTitle("down", "← forward passes"),
-      this.readout,
+    render(
+      html`${this.stage}${questionTemplate("the staircase", GLOSSARY.staircase?.words ?? "")}`,
+      this.root,
     );
-    const words = question("the staircase", GLOSSARY.staircase?.words ?? "");
-    this.root = make("section", "sbd-stairs", { "aria-label": "Staircase" }, this.stage, words);
     this.listen();
   }
 
@@ -207,7 +113,6 @@ export class Staircase {
     return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
-  /** Return the sizes of the grid and its cells for a run. */
   measure(run: Run): Geometry {
     const { positions, passes } = staircaseExtent(run);
     const { left, top } = this.margins;
@@ -258,18 +163,42 @@ export class Staircase {
     }
     const context = view && this.prepare();
     if (!context || !this.style) return;
-    const { style, pictures } = this;
-    const { width, height } = this.canvas;
-    const { scale } = this.size;
+    const { style } = this;
     const geometry = this.measure(view.run);
     this.geometry = geometry;
-    const { left, top } = this.margins;
-    pictures.update(view, geometry, style, { width, height, scale }, { left, top });
     drawBlocks(context, view.run, geometry, style);
-    drawCells(context, view, geometry, pictures.cells, scale);
-    context.drawImage(pictures.axes.canvas, -left, -top, width / scale, height / scale);
+    this.drawCells(context, view, geometry);
+    drawAxes(context, geometry, style, staircaseExtent(view.run));
+    drawDiagonal(context, geometry, style);
     drawCurrent(context, view, geometry, style);
     this.animateDots(view);
+  }
+
+  /** Draw every pass: the current one with growing dots, the others from a picture that is kept, later ones pale. */
+  drawCells(context: CanvasRenderingContext2D, view: View, geometry: Geometry) {
+    const { cells, canvas, size } = this;
+    const { pass, run, isDark } = view;
+    const { width, height } = canvas;
+    const { cellWidth, cellHeight } = geometry;
+    const { length } = run.main.steps;
+    const kept = cells.getContext("2d");
+    const key = [run.id, run.main.finish, width, height, cellWidth, cellHeight, isDark].join();
+    if (key !== this.cellsKey) [cells.width, cells.height, this.numKept] = [width, height, 0];
+    this.cellsKey = key;
+    kept?.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    if (kept) drawPasses(kept, { ...view, pass: -1 }, geometry, this.numKept, length);
+    this.numKept = length;
+    const copy = (from: number, to: number) => {
+      const top = Math.round(from * cellHeight * size.scale);
+      const high = Math.round(to * cellHeight * size.scale) - top;
+      const place = [0, top, width, high].map((pixels) => pixels / size.scale);
+      if (high > 0) context.drawImage(cells, 0, top, width, high, ...(place as Place));
+    };
+    copy(0, pass);
+    drawPasses(context, view, geometry, pass, pass + 1);
+    context.globalAlpha = LATER_OPACITY;
+    copy(pass + 1, length);
+    context.globalAlpha = 1;
   }
 
   /** Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often. */
@@ -365,6 +294,7 @@ const MIN_PASSES = 12;
 
 export const MAX_CELL_HEIGHT = 22;
 
+const LATER_OPACITY = 0.28; // opacity of the forward passes after the current one
 const AFTER_END_OPACITY = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
 
 type StairsFocus = Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">;
@@ -430,42 +360,17 @@ export function drawPasses(
   to: number,
 ) {
   const { main } = view.run;
+  const { cellWidth, cellHeight, gap } = geometry;
   for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
     for (const item of main.steps[pass].masked.values()) {
       context.globalAlpha = main.isAfterEnd(item.position, pass) ? AFTER_END_OPACITY : 1;
-      drawCell(context, item.position, pass, item.entropy, view, geometry);
+      context.fillStyle = entropyColour(item.entropy, view.isDark);
+      const [x, y] = [item.position * cellWidth, pass * cellHeight];
+      context.fillRect(x, y, cellWidth - gap, cellHeight - gap);
     }
     context.globalAlpha = 1;
     drawDots(context, main.steps[pass], pass, view, geometry);
   }
-}
-
-/** Draw every pass: the current one with growing dots, the others from the cached picture, later ones pale. */
-function drawCells(
-  context: CanvasRenderingContext2D,
-  view: StairsView,
-  geometry: Geometry,
-  cells: CachedPicture,
-  scale: number,
-) {
-  const { pass, run } = view;
-  cells.copy(context, geometry, scale, 0, pass);
-  drawPasses(context, view, geometry, pass, pass + 1);
-  context.globalAlpha = 0.28;
-  cells.copy(context, geometry, scale, pass + 1, run.main.steps.length);
-  context.globalAlpha = 1;
-}
-
-function drawCell(
-  context: CanvasRenderingContext2D,
-  position: number,
-  pass: number,
-  entropy: number,
-  view: StairsView,
-  { cellWidth, cellHeight, gap }: Geometry,
-) {
-  context.fillStyle = entropyColour(entropy, view.isDark);
-  context.fillRect(position * cellWidth, pass * cellHeight, cellWidth - gap, cellHeight - gap);
 }
 
 /**

@@ -1,16 +1,21 @@
 // Shows the answer to a 4x4 sudoku, one token a cell, also as a grid. The puzzle's digits are marked, cells fill in as
 // they are revealed, and digits that break a rule are marked.
 
+import { html, render } from "lit-html";
 import { entropyColour } from "../core/colours.ts";
-import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
+import { classes, tokenTemplate } from "../dom/templates.ts";
 import { listenForPointer, type Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
 import { passMark, positionTitle, tileState } from "./tiles.ts";
 
+const KEY_WORDS =
+  "Outlined: a digit of the puzzle. #3: a cell filled by forward pass 3. " +
+  "A pale digit is not written yet: the puzzle’s, or the best guess so far.";
 const PIN_WORDS =
-  "“set”: given to this run (pinned, kept by a branch, or your text), not decoded by it.";
+  " “set”: given to this run (pinned, kept by a branch, or your text), not decoded by it.";
 
-const STRUCK_WORDS = "Struck: drafted, and thrown away in this forward pass.";
+const STRUCK_WORDS = " Struck: drafted, and thrown away in this forward pass.";
 
 /** Return the text of each cell; null where nothing is written, or where the answer has ended. */
 export function cellTexts({ run, pass }: Pick<View, "run" | "pass">) {
@@ -23,40 +28,17 @@ export function cellTexts({ run, pass }: Pick<View, "run" | "pass">) {
 
 /** The grid under the answer's text, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
-  cells: { node: HTMLButtonElement; digit: HTMLSpanElement; pass: HTMLSpanElement }[];
-  verdict: HTMLParagraphElement;
-  pinned: HTMLSpanElement;
-  struck: HTMLSpanElement;
-  root: HTMLElement;
+  cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell));
+  root = make("section", "sbd-sudoku", { "aria-label": "The block as a sudoku grid" });
 
-  constructor(actions: Pointing) {
-    this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
-    this.verdict = make("p", "sbd-sudoku-verdict");
-    this.pinned = make("span", "", ` ${PIN_WORDS}`);
-    this.struck = make("span", "", ` ${STRUCK_WORDS}`);
-    this.root = make(
-      "section",
-      "sbd-sudoku",
-      { "aria-label": "The block as a sudoku grid" },
-      make("div", "sbd-sudoku-grid", ...this.cells.map((cell) => cell.node)),
-      make(
-        "div",
-        "sbd-sudoku-words",
-        make("h3", "", "The same tokens as a grid"),
-        this.verdict,
-        make(
-          "p",
-          "sbd-sudoku-key",
-          "Outlined: a digit of the puzzle. #3: a cell filled by forward pass 3. " +
-            "A pale digit is not written yet: the puzzle’s, or the best guess so far.",
-          this.struck,
-          this.pinned,
-        ),
-      ),
-    );
-  }
+  /** @param mark of how a digit came */
+  constructor(
+    readonly actions: Pointing,
+    readonly mark = passMark,
+  ) {}
 
-  makeCell(cell: number, actions: Pointing) {
+  makeCell(cell: number) {
+    const { actions } = this;
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
     const node = make("button", "sbd-sudoku-cell", { tabindex: cell ? -1 : 0 }, pass, digit);
@@ -83,15 +65,23 @@ export class SudokuView {
     this.root.hidden = puzzle === null;
     if (puzzle === null) return;
     const digits = cellTexts(view);
-    this.pinned.hidden = !view.run.pins.size;
-    this.struck.hidden = view.run.strategy !== "verify";
     const broken = brokenCells(puzzle, digits);
     this.cells.forEach((parts, cell) => {
       this.showCell(view, cell, parts, { given: puzzle[cell] ?? "0", isBroken: broken.has(cell) });
     });
-    const isOver = view.run.main.finish !== null && view.pass >= view.run.main.lastPass;
-    setText(this.verdict, sudokuVerdict(numWritten(digits), broken.size, isOver));
-    this.verdict.classList.toggle("is-broken", broken.size > 0);
+    const { main, pins, strategy } = view.run;
+    const isOver = main.finish !== null && view.pass >= main.lastPass;
+    const words = html`<div class="sbd-sudoku-grid">${this.cells.map(({ node }) => node)}</div>
+      <div class="sbd-sudoku-words">
+        <h3>The same tokens as a grid</h3>
+        <p class="sbd-sudoku-verdict ${broken.size ? "is-broken" : ""}"
+          >${sudokuVerdict(numWritten(digits), broken.size, isOver)}</p
+        >
+        <p class="sbd-sudoku-key"
+          >${KEY_WORDS}${strategy === "verify" ? STRUCK_WORDS : ""}${pins.size ? PIN_WORDS : ""}</p
+        >
+      </div>`;
+    render(words, this.root);
   }
 
   showCell(
@@ -101,14 +91,16 @@ export class SudokuView {
     { given, isBroken }: { given: string; isBroken: boolean },
   ) {
     const state = tileState(view, cell);
-    const classes = ["sbd-sudoku-cell", `is-${state.kind}`];
-    if (given !== "0") classes.push("is-given");
-    if (isBroken) classes.push("is-broken");
-    if (view.focus === cell && view.showsFocus) classes.push("is-focused");
-    if (node.className !== classes.join(" ")) node.className = classes.join(" ");
+    const look = classes({
+      "is-given": given !== "0",
+      "is-broken": isBroken,
+      "is-focused": view.focus === cell && view.showsFocus,
+    });
+    setAttribute(node, "class", `sbd-sudoku-cell is-${state.kind} ${look}`);
     const unknown = given === "0" ? "\u200a" : given;
-    showToken(digit, state.token === undefined ? unknown : view.run.tokenText(state.token));
-    setText(pass, given === "0" ? passMark(state) : "");
+    const text = state.token === undefined ? unknown : view.run.tokenText(state.token);
+    render(tokenTemplate(text), digit);
+    setText(pass, given === "0" ? this.mark(state) : "");
     setStyle(
       node,
       "--ink",
@@ -158,15 +150,10 @@ export function brokenCells(puzzle: string, digits: (string | null)[]) {
   return broken;
 }
 
-/** Count the cells that hold a digit. */
 export function numWritten(digits: (string | null)[]) {
   return digits.filter((digit) => digit !== null && /^\d$/.test(digit)).length;
 }
 
-/**
- * Say how far the puzzle is solved.
- * @param isOver whether the playhead is at the end of a complete run
- */
 export function sudokuVerdict(numFilled: number, numBroken: number, isOver: boolean) {
   const breaks = `${numBroken} ${numBroken === 1 ? "cell breaks" : "cells break"} a rule`;
   if (numFilled === SUDOKU_CELLS) {

@@ -10,10 +10,10 @@ import type { FixedItem, Lane, Run } from "../core/run.ts";
 import { decodingTitle } from "../core/words.ts";
 import { elementOf, make, setAttribute, setStyle } from "../dom/elements.ts";
 import { classes, pieceTemplates } from "../dom/templates.ts";
-import { makeRampWithEnds } from "../dom/terms.ts";
+import { RAMP_WITH_ENDS } from "../dom/terms.ts";
 import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
-import { Chip } from "./verdict.ts";
+import { chipTemplate } from "./verdict.ts";
 
 const CHUNK_LENGTH = 48; // tokens, at least
 const MAX_TEXT_TOKENS = 300; // the newest ones, which can be pointed at
@@ -26,10 +26,7 @@ function hindsightTitle(run: Run, lane: Lane, position: number) {
   return `Next-token prediction would have said ${name} (${share}) here.`;
 }
 
-/**
- * Return the classes of a position of the current block and of the block's ends; none outside the block.
- * @param count number of positions shown
- */
+/** Return the classes of a position of the current block and of the block's ends; none outside the block. */
 function blockMarks({ run, pass }: View, lane: Lane, position: number, count: number) {
   if (lane !== run.main || run.strategy === "ntp") return {};
   const { start, size } = run.windowAt(pass);
@@ -40,11 +37,6 @@ function blockMarks({ run, pass }: View, lane: Lane, position: number, count: nu
     "is-first": isInside && position === start,
     "is-last": isInside && position === last,
   };
-}
-
-function inkStyle(entropy: number, isDark: boolean) {
-  const unsure = unsureness(entropy).toFixed(2);
-  return `--ink: ${entropyColour(entropy, isDark)}; --unsure: ${unsure}`;
 }
 
 /** Return the template of a token, which is all that the visitor sees of its position. */
@@ -64,7 +56,10 @@ function tokenTemplate(items: TextItem[], index: number, view: View, lane: Lane)
     "is-other": isMain && comparison?.positions.has(position),
     "is-parting": comparison?.firstDifference === position,
   });
-  const ink = entropy === null ? nothing : inkStyle(entropy, view.isDark);
+  const ink =
+    entropy === null
+      ? nothing
+      : `--ink: ${entropyColour(entropy, view.isDark)}; --unsure: ${unsureness(entropy).toFixed(2)}`;
   return html`<span
     class="sbd-token sbd-token-${kind} ${marks}"
     data-position=${position}
@@ -104,7 +99,6 @@ function endOf(node: Element | null, start: number) {
   return getComputedStyle(node).direction === "rtl" ? -rect.left : rect.right;
 }
 
-/** The text of a lane, in a box that scrolls. */
 export class LaneText {
   inner = make("div", "sbd-text-inner", { dir: "auto" });
   root: HTMLDivElement;
@@ -166,7 +160,6 @@ export class LaneText {
     }
   }
 
-  /** Animate the tokens that came with the pass shown. */
   animate({ pass, reveals }: View, lane: Lane) {
     const count = lane.steps[pass]?.reveals.length ?? 0;
     for (const node of this.inner.querySelectorAll<HTMLElement>(".is-new")) {
@@ -198,21 +191,16 @@ function laneTitle(run: Run, lane: Lane) {
   return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
 }
 
-/** A lane: its head, and its text below. */
 export class LaneView {
-  chip = new Chip();
-  ramp = makeRampWithEnds();
-  text: LaneText;
+  text = new LaneText(this.label, this.actions);
   root = make("section", "sbd-lane");
 
   /** @param below what stands under the text */
   constructor(
-    label: string,
-    actions: Pointing,
+    readonly label: string,
+    readonly actions: Pointing,
     readonly below: Node,
-  ) {
-    this.text = new LaneText(label, actions);
-  }
+  ) {}
 
   update(view: View, lane: Lane) {
     const { run } = view;
@@ -226,8 +214,6 @@ export class LaneView {
     const isEmpty = isMain ? isOver && !lane.numCommitted : !lane.steps.length;
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     const isCut = lane.finish === "length" && view.pass >= lane.lastPass;
-    this.ramp.hidden = !isMain || run.strategy === "ntp";
-    this.chip.update(view, lane);
     this.text.update(view, lane);
     setAttribute(this.root, "data-lane", lane.name);
     const head = html`<span class="sbd-lane-meter" aria-hidden="true"
@@ -235,11 +221,11 @@ export class LaneView {
       ></span>
       <div class="sbd-lane-head">
         <h2 class="sbd-lane-name">${laneTitle(run, lane)}</h2>
-        ${this.chip.root}
+        ${chipTemplate(view, lane)}
         <span class="sbd-lane-cut" ?hidden=${!isCut}
           >cut at ${run.config.max_new_tokens} tokens</span
         >
-        ${this.ramp}
+        ${isMain && run.strategy !== "ntp" ? RAMP_WITH_ENDS : nothing}
         <span class="sbd-lane-place">${isEmpty ? none : `${tokens}${whole} tokens`}</span>
       </div>
       ${this.text.root}${this.below}`;

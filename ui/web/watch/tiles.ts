@@ -2,17 +2,18 @@
 // and a bar that is lower the surer the model is. Over the tiles is a heading; under them is the entropy budget, or for
 // verify a legend and the branch.
 
+import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "../core/colours.ts";
 import { type Joined, tokenName } from "../core/letters.ts";
 import { clamp, formatNats } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, MAX_TILES } from "../core/run.ts";
-import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
-import { question } from "../dom/terms.ts";
+import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import { type Actions, listenForPointer, type Pointing } from "./actions.ts";
 import { Budget } from "./budget.ts";
 import type { View } from "./playhead.ts";
-import { makeVerifyLegend, ReadyDraft } from "./verify_legend.ts";
+import { readyDraft, verifyLegend } from "./verify_legend.ts";
 
 const TILES =
   "Each tile is a place of the block. In grey italics: a mask’s best guess; the bar is how unsure " +
@@ -29,38 +30,13 @@ function headingOf({ run, pass }: View) {
 }
 
 export class BlockView {
-  heading: HTMLSpanElement;
-  tiles: Tiles;
-  budget: Budget;
-  readyDraft = new ReadyDraft();
-  legend: HTMLElement;
-  tilesQuestion: HTMLElement;
-  legendButton: HTMLButtonElement;
+  tiles = new Tiles(this.actions);
+  budget = new Budget(this.actions);
   hasLegend = false;
-  verify: HTMLDivElement;
-  root: HTMLElement;
+  view: View | null = null;
+  root = make("section", "sbd-block-view", { "aria-label": "Current block" });
 
-  constructor(actions: Actions) {
-    this.heading = make("span");
-    this.tiles = new Tiles(actions);
-    this.budget = new Budget(actions);
-    this.legend = makeVerifyLegend();
-    this.tilesQuestion = question("tiles", TILES);
-    const folded = { "aria-expanded": "false", "aria-label": "What the tiles of a draft mean" };
-    const toggleLegend = () => this.setLegendOpen(!this.hasLegend);
-    this.legendButton = make("button", "sbd-term sbd-question", folded, toggleLegend);
-    this.legend.hidden = true;
-    this.verify = make("div", "sbd-verify-view", this.legend, this.readyDraft.root);
-    this.root = make(
-      "section",
-      "sbd-block-view",
-      { "aria-label": "Current block" },
-      make("div", "sbd-row", make("h3", "", this.heading), this.tilesQuestion, this.legendButton),
-      this.tiles.root,
-      this.tiles.more,
-      this.verify,
-      this.budget.root,
-    );
+  constructor(readonly actions: Actions) {
     this.root.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.setLegendOpen(false);
     });
@@ -69,22 +45,33 @@ export class BlockView {
   /** @param isOpen whether the legend shows */
   setLegendOpen(isOpen: boolean) {
     this.hasLegend = isOpen;
-    this.legend.hidden = !isOpen;
-    this.legendButton.setAttribute("aria-expanded", String(isOpen));
+    if (this.view) this.update(this.view);
   }
 
   update(view: View) {
+    this.view = view;
     const { strategy } = view.run;
+    const isVerify = strategy === "verify";
     this.root.dataset.strategy = strategy;
-    setText(this.heading, headingOf(view));
     this.tiles.update(view);
-    this.tilesQuestion.hidden = strategy === "verify";
-    this.legendButton.hidden = strategy !== "verify";
-    this.verify.hidden = strategy !== "verify";
     this.budget.root.hidden = strategy !== "sbd";
     if (strategy === "sbd") this.budget.update(view);
-    if (strategy !== "verify") return;
-    this.readyDraft.update(view);
+    const legendButton = html`<button
+      type="button"
+      class="sbd-term sbd-question"
+      aria-expanded=${this.hasLegend}
+      aria-label="What the tiles of a draft mean"
+      @click=${() => this.setLegendOpen(!this.hasLegend)}
+    ></button>`;
+    const verify = html`<div class="sbd-verify-view"
+      >${verifyLegend(!this.hasLegend)}${readyDraft(view)}</div
+    >`;
+    const content = html`<div class="sbd-row">
+        <h3><span>${headingOf(view)}</span></h3>
+        ${isVerify ? legendButton : questionTemplate("tiles", TILES)}
+      </div>
+      ${this.tiles.root}${this.tiles.more}${isVerify ? verify : nothing}${this.budget.root}`;
+    render(content, this.root);
   }
 }
 
@@ -98,7 +85,6 @@ type TileKind =
   | "masked"
   | "beyond"
   | "empty";
-/** What a tile shows. */
 interface TileState {
   kind: TileKind;
   token: number | undefined; // id; undefined if there is not even a guess
@@ -182,31 +168,27 @@ export function positionTitle(
 
 const MAX_HEAD_LETTERS = 4; // that fit side by side over a token
 
-/** The tile of one position. */
 class Tile {
-  position: HTMLSpanElement;
-  pass: HTMLSpanElement;
-  token: HTMLSpanElement;
-  bar: HTMLSpanElement;
-  struck: HTMLSpanElement;
-  node: HTMLButtonElement;
+  position = make("span", "sbd-tile-position");
+  pass = make("span", "sbd-tile-pass");
+  token = make("span", "sbd-tile-token");
+  bar = make("span", "sbd-tile-bar");
+  struck = make("span", "sbd-tile-struck");
+  node = make(
+    "button",
+    "sbd-tile",
+    { tabindex: "-1" },
+    make("span", "sbd-tile-head", this.position, this.pass),
+    this.token,
+    make("span", "sbd-tile-well", this.bar, this.struck),
+  );
   shownPosition = 0; // the position shown
   isCrowded = false;
 
-  constructor(actions: Pointing) {
-    this.position = make("span", "sbd-tile-position");
-    this.pass = make("span", "sbd-tile-pass");
-    this.token = make("span", "sbd-tile-token");
-    this.bar = make("span", "sbd-tile-bar");
-    this.struck = make("span", "sbd-tile-struck");
-    this.node = make(
-      "button",
-      "sbd-tile",
-      { tabindex: "-1" },
-      make("span", "sbd-tile-head", this.position, this.pass),
-      this.token,
-      make("span", "sbd-tile-well", this.bar, this.struck),
-    );
+  constructor(
+    actions: Pointing,
+    readonly mark: typeof passMark,
+  ) {
     this.listen(actions);
   }
 
@@ -225,11 +207,11 @@ class Tile {
     this.shownPosition = position;
     const pass = passMark(state);
     setText(this.position, String(position));
-    setText(this.pass, pass);
+    setText(this.pass, this.mark(state));
     this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
     const own = state.token === undefined ? "\u200a" : view.run.shownText(state.token);
-    if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
-    else showToken(this.token, own);
+    const note = joined && `${joined.index + 1}/${joined.count}`;
+    render(tokenTemplate(joined?.text ?? own, note), this.token);
     setStyle(this.token, "--letters", String(this.token.textContent?.length || 1));
     const title =
       positionTitle(view, position, state) +
@@ -237,7 +219,8 @@ class Tile {
     setAttribute(node, "title", title);
     setAttribute(node, "aria-label", title);
     this.struck.hidden = state.struck === undefined;
-    if (state.struck !== undefined) showToken(this.struck, view.run.shownText(state.struck));
+    if (state.struck !== undefined)
+      render(tokenTemplate(view.run.shownText(state.struck)), this.struck);
     this.showState(view, position, state);
   }
 
@@ -249,12 +232,13 @@ class Tile {
 
   showState(view: View, position: number, state: TileState) {
     const { node } = this;
-    const classes = ["sbd-tile", `is-${state.kind}`];
-    if (this.isCrowded) classes.push("is-crowded");
-    if (view.wouldReveal?.has(position)) classes.push("is-would");
-    if (view.focus === position && view.showsFocus) classes.push("is-focused");
-    if (view.held === position) classes.push("is-held");
-    if (node.className !== classes.join(" ")) node.className = classes.join(" ");
+    const look = classes({
+      "is-crowded": this.isCrowded,
+      "is-would": view.wouldReveal?.has(position),
+      "is-focused": view.focus === position && view.showsFocus,
+      "is-held": view.held === position,
+    });
+    setAttribute(node, "class", `sbd-tile is-${state.kind} ${look}`);
     const item = state.kind === "new" && view.isStep ? state.item : undefined;
     const count = item ? (view.run.main.steps[view.pass]?.reveals.length ?? 0) : 0;
     const delay = item ? view.reveals.delay(item.rank, count) : 0;
@@ -271,17 +255,18 @@ export class Tiles {
   tiles: Tile[] = [];
   /** the position of the tile that has the focus by key; null for none */
   keyFocusPosition: number | null = null;
-  window: { start: number; size: number };
-  root: HTMLDivElement;
-  more: HTMLParagraphElement;
+  window = { start: 0, size: 0 };
+  root = make("div", "sbd-tiles", {
+    role: "group",
+    "aria-label": "Current block; up and down keys move between tiles",
+  });
+  more = make("p", "sbd-tiles-more");
 
-  constructor(readonly actions: Pointing) {
-    this.window = { start: 0, size: 0 };
-    this.root = make("div", "sbd-tiles", {
-      role: "group",
-      "aria-label": "Current block; up and down keys move between tiles",
-    });
-    this.more = make("p", "sbd-tiles-more");
+  /** @param mark of how a token came */
+  constructor(
+    readonly actions: Pointing,
+    readonly mark = passMark,
+  ) {
     this.root.addEventListener("focusin", () => {
       const tile = this.focused?.tile;
       this.keyFocusPosition = tile?.node.matches(":focus-visible") ? tile.shownPosition : null;
@@ -297,7 +282,7 @@ export class Tiles {
     const size = Math.min(block.size, MAX_TILES);
     setAttribute(this.root, "dir", view.run.directionOf(view.run.main));
     this.window = { start, size };
-    while (this.tiles.length < size) this.tiles.push(new Tile(this.actions));
+    while (this.tiles.length < size) this.tiles.push(new Tile(this.actions, this.mark));
     const shown = this.tiles.slice(0, size);
     if (this.root.childNodes.length !== size) {
       this.root.replaceChildren(...shown.map((tile) => tile.node));

@@ -4,39 +4,20 @@
 import { html, render } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { evenly } from "../core/numbers.ts";
-import {
-  make,
-  makeButton,
-  makeMeasureChoice,
-  makeSpeedChoice,
-  showPlaying,
-} from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
+import { iconButton, measureChoice, playButton, speedChoice } from "../dom/templates.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
 const MAX_TICKS = 100; // on the scrubber
 
-/** Make the playback controls. */
 export function makeTransport(actions: Actions) {
-  const play = makeButton("play", "Play", actions.togglePlay);
-  const buttons = [
-    makeButton("first", "First forward pass (Home)", actions.first),
-    makeButton("back", "Back one forward pass (left arrow)", actions.back),
-    play,
-    makeButton("forward", "Ahead one forward pass (right arrow)", actions.forward),
-    makeButton("last", "Last forward pass (End)", actions.last),
-  ];
-  const choices = [
-    makeMeasureChoice(true, actions.measureBy),
-    makeSpeedChoice("Speed", actions.setSpeed),
-  ];
   const root = make("div", "sbd-transport", { role: "group", "aria-label": "Playback" });
   const seek = (event: Event) => {
     if (event.target instanceof HTMLInputElement) actions.seek(Number(event.target.value) - 1);
   };
 
   function update({ run, pass, isPlaying }: View) {
-    showPlaying(play, isPlaying);
     const known = run.main.steps.length;
     const count = Math.max(known, 1);
     const isOpen = run.main.finish === null && !run.isStopped;
@@ -44,7 +25,13 @@ export function makeTransport(actions: Actions) {
     const ticks = evenly(run.blockPasses, MAX_TICKS).map(
       (at) => html`<span class="sbd-tick" style="left: ${place(at)}"></span>`,
     );
-    const content = html`<div class="sbd-buttons">${buttons}</div>
+    const content = html`<div class="sbd-buttons">
+        ${iconButton("first", "First forward pass (Home)", actions.first)}
+        ${iconButton("back", "Back one forward pass (left arrow)", actions.back)}
+        ${playButton(isPlaying, actions.togglePlay)}
+        ${iconButton("forward", "Ahead one forward pass (right arrow)", actions.forward)}
+        ${iconButton("last", "Last forward pass (End)", actions.last)}
+      </div>
       <div class="sbd-scrubber">
         <div class="sbd-ticks" aria-hidden="true">${ticks}</div>
         <input
@@ -64,7 +51,7 @@ export function makeTransport(actions: Actions) {
         ><span class="sbd-place-word">pass </span
         ><span>${known ? pass + 1 : 0} / ${known}${isOpen ? "…" : ""}</span></span
       >
-      ${choices}`;
+      ${measureChoice(true, actions.measureBy)}${speedChoice("Speed", actions.setSpeed)}`;
     render(content, root);
   }
 

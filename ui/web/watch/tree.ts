@@ -2,6 +2,7 @@
 // indented below its parent; pressing a row shows its run. Below the rows are the answers of the run shown and of its
 // parent, with their differences marked.
 
+import { html, render } from "lit-html";
 import {
   type AnswerToken,
   answerTokens,
@@ -12,7 +13,8 @@ import {
 import { lanePieces, tokenName } from "../core/letters.ts";
 import { clamp, formatGamma } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
-import { make, setText, showPieces } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
+import { pieceTemplates } from "../dom/templates.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
@@ -22,7 +24,6 @@ export type Origin = { kind: string; position?: number; pass?: number };
 export type TreeNode = { run: Run; parent: TreeNode | null; depth: number; words: string };
 const MAX_REQUESTS = 32;
 
-/** Say how a run was made from its parent. */
 function originWords(run: Run, { kind, position = -1, pass = 0 }: Origin) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));
@@ -93,18 +94,15 @@ export class RunTree {
   }
 }
 
-/** Show tokens in a row, with those at the indexes in `marked` marked. */
-function showMarkedTokens(node: HTMLElement, tokens: AnswerToken[], marked: Set<number>) {
-  node.replaceChildren(
-    ...tokens.map(({ text, isEnd }, index) => {
-      const differs = marked.has(index) ? "sbd-differs" : "";
-      if (isEnd) return make("span", `sbd-token-end ${differs}`, "end");
-      const span = make("span", differs);
-      const [before, after] = [tokens[index - 1]?.text.at(-1), tokens[index + 1]?.text[0]];
-      showPieces(span, lanePieces(text, before ?? "", after ?? "…"));
-      return span;
-    }),
-  );
+/** Return tokens in a row, with those at the indexes in `marked` marked. */
+function markedTokens(tokens: AnswerToken[], marked: Set<number>) {
+  return tokens.map(({ text, isEnd }, index) => {
+    const differs = marked.has(index) ? "sbd-differs" : "";
+    if (isEnd) return html`<span class="sbd-token-end ${differs}">end</span>`;
+    const [before, after] = [tokens[index - 1]?.text.at(-1), tokens[index + 1]?.text[0]];
+    const pieces = lanePieces(text, before ?? "", after ?? "…");
+    return html`<span class=${differs}>${pieceTemplates(pieces)}</span>`;
+  });
 }
 
 type Comparison = NonNullable<ReturnType<typeof compareWithParent>>;
@@ -123,53 +121,14 @@ export function comparedWords({ parent }: TreeNode) {
 
 /** The rows of the tree, and the two answers that are compared. */
 export class Tree {
-  rows: HTMLDivElement;
-  before: HTMLParagraphElement;
-  after: HTMLParagraphElement;
-  nameBefore: HTMLSpanElement;
-  nameAfter: HTMLSpanElement;
-  answers: HTMLDivElement;
-  root: HTMLElement;
+  root = make("section", "sbd-tree", { "aria-label": "Branches" });
   drawnKey = "";
   comparisons: WeakMap<TreeNode, Comparison> = new WeakMap();
 
   constructor(
     readonly runTree: RunTree,
     readonly actions: Actions,
-  ) {
-    this.rows = make("div", "sbd-tree-rows");
-    this.before = make("p", "sbd-ending-text");
-    this.after = make("p", "sbd-ending-text");
-    this.nameBefore = make("span", "sbd-ending-name");
-    this.nameAfter = make("span", "sbd-ending-name");
-    this.answers = make(
-      "div",
-      "sbd-endings",
-      make("div", "", this.nameBefore, this.before),
-      make("div", "", this.nameAfter, this.after),
-    );
-    this.root = make(
-      "section",
-      "sbd-tree",
-      { "aria-label": "Branches" },
-      make(
-        "div",
-        "sbd-tree-head",
-        make("h3", "", "Branches"),
-        make("span", "sbd-tree-basis", "each compared with the run that it grew from"),
-        make(
-          "span",
-          "sbd-tree-key",
-          { "aria-hidden": "true" },
-          make("kbd", "", "["),
-          make("kbd", "", "]"),
-          " step through them",
-        ),
-      ),
-      this.rows,
-      this.answers,
-    );
-  }
+  ) {}
 
   /** Return the comparison with the parent, remembered once there is one; null before. */
   compare(node: TreeNode) {
@@ -180,65 +139,71 @@ export class Tree {
     return made;
   }
 
-  makeRow(node: TreeNode, isShown: boolean) {
-    const pair = this.compare(node);
+  row(node: TreeNode, isShown: boolean) {
     const { main } = node.run;
-    const row = make(
-      "button",
-      `sbd-tree-row${isShown ? " is-shown" : ""}`,
-      { "aria-pressed": isShown },
-      make("span", "sbd-tree-words", node.words),
-      make(
-        "span",
-        "sbd-tree-count",
-        `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
-      ),
-      make("span", "sbd-tree-ending", { title: comparedWords(node) }, comparisonWords(node, pair)),
-      () => this.actions.show(node.run),
-    );
-    row.style.setProperty("--depth", String(node.depth));
-    return row;
+    return html`<button
+      type="button"
+      class="sbd-tree-row ${isShown ? "is-shown" : ""}"
+      style="--depth: ${node.depth}"
+      aria-pressed=${isShown}
+      @click=${() => this.actions.show(node.run)}
+      ><span class="sbd-tree-words">${node.words}</span
+      ><span class="sbd-tree-count"
+        >${main.steps.length} forward passes · ${main.numCommitted} tokens</span
+      ><span class="sbd-tree-ending" title=${comparedWords(node)}
+        >${comparisonWords(node, this.compare(node))}</span
+      ></button
+    >`;
   }
 
   update(view: View) {
     const { nodes } = this.runTree;
     this.root.hidden = nodes.length < 2;
-    const state = nodes.map(({ run }) => [
-      run.id,
-      run.isStopped,
-      run.main.steps.length,
-      run.main.finish,
+    const state = nodes.map(({ run: { id, isStopped, main } }) => [
+      id,
+      isStopped,
+      main.steps.length,
+      main.finish,
     ]);
     const key = [view.run.id, ...state].join();
     if (this.root.hidden || key === this.drawnKey) return;
     this.drawnKey = key;
     const current = this.runTree.nodeOf(view.run);
-    const hadFocus = this.rows.contains(document.activeElement);
-    this.rows.replaceChildren(...nodes.map((node) => this.makeRow(node, node === current)));
-    this.showAnswers(current);
-    this.keepInSight(this.rows.querySelector(".is-shown"), hadFocus);
+    const hadFocus = document.activeElement?.classList.contains("sbd-tree-row") ?? false;
+    const pair = current && this.compare(current);
+    this.root.classList.toggle("has-endings", pair !== null);
+    const answer = (name: string | undefined, tokens: unknown) =>
+      html`<div
+        ><span class="sbd-ending-name">${name}</span><p class="sbd-ending-text">${tokens}</p></div
+      >`;
+    const content = html`<div class="sbd-tree-head">
+        <h3>Branches</h3>
+        <span class="sbd-tree-basis">each compared with the run that it grew from</span>
+        <span class="sbd-tree-key" aria-hidden="true"
+          ><kbd>[</kbd><kbd>]</kbd> step through them</span
+        >
+      </div>
+      <div class="sbd-tree-rows">${nodes.map((node) => this.row(node, node === current))}</div>
+      <div class="sbd-endings" ?hidden=${!pair}>${
+        pair && [
+          answer(current?.parent?.words, markedTokens(pair.left, pair.differ.onlyLeft)),
+          answer(current?.words, markedTokens(pair.right, pair.differ.onlyRight)),
+        ]
+      }</div>`;
+    render(content, this.root);
+    this.keepInSight(hadFocus);
   }
 
   /**
    * Scroll the rows, never the page, to the row of the run shown.
    * @param hadFocus whether a row had the focus; the row of the run shown gets it
    */
-  keepInSight(row: Element | null, hadFocus: boolean) {
-    if (!(row instanceof HTMLElement)) return;
-    const { rows } = this;
+  keepInSight(hadFocus: boolean) {
+    const row = this.root.querySelector<HTMLElement>(".is-shown");
+    const rows = row?.parentElement;
+    if (!row || !rows) return;
     const bottom = row.offsetTop + row.offsetHeight;
     rows.scrollTop = clamp(rows.scrollTop, bottom - rows.clientHeight, row.offsetTop);
     if (hadFocus) row.focus({ preventScroll: true });
-  }
-
-  showAnswers(node: TreeNode | null) {
-    const pair = node ? this.compare(node) : null;
-    this.answers.hidden = !pair;
-    this.root.classList.toggle("has-endings", Boolean(pair));
-    if (!pair) return;
-    setText(this.nameBefore, node?.parent?.words ?? "");
-    setText(this.nameAfter, node?.words ?? "");
-    showMarkedTokens(this.before, pair.left, pair.differ.onlyLeft);
-    showMarkedTokens(this.after, pair.right, pair.differ.onlyRight);
   }
 }

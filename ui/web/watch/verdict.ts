@@ -1,10 +1,9 @@
 // How a checker judged a complete answer, and how the answer compares with next-token prediction's.
 
+import { html } from "lit-html";
 import { compareWithNtp, type NtpComparison } from "../core/differences.ts";
 import { capital } from "../core/letters.ts";
 import type { Lane, Verdict } from "../core/run.ts";
-import { make, setAttribute } from "../dom/elements.ts";
-import { setTerm } from "../dom/terms.ts";
 import type { View } from "./playhead.ts";
 
 // Short enough for one line of the narrowest lane, so that nothing below moves when a run ends.
@@ -30,10 +29,7 @@ type ChipText = {
   reason: string;
 };
 
-/**
- * Say how an answer differs from next-token prediction's, and why it may.
- * @param exactness of verify, as the run states it
- */
+/** Say how an answer differs from next-token prediction's, and why it may. */
 export function compareWords({ words }: NtpComparison, exactness: string) {
   if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
   const reason =
@@ -66,31 +62,21 @@ function chipTextOf(run: View["run"], lane: Lane): ChipText | null {
   };
 }
 
-export class Chip {
-  root: HTMLButtonElement;
-  /** the inputs of the last update */
-  inputs: unknown[] = [];
-
-  constructor() {
-    this.root = make("button", "sbd-verdict-chip");
-  }
-
-  update({ run, pass, isOver, isLecture }: View, lane: Lane) {
-    const isDue = lane.finish !== null && (isOver || pass >= lane.lastPass);
-    // A lane with more passes than the run is judged at the run's end, before all its text is shown.
-    const isLate = pass < lane.lastPass;
-    const inputs = [run, lane, isDue, isLate, run.isComplete, isLecture];
-    if (inputs.every((each, index) => each === this.inputs[index])) return;
-    this.inputs = inputs;
-    const text = isDue ? chipTextOf(run, lane) : null;
-    this.root.classList.toggle("is-due", text !== null);
-    setAttribute(this.root, "data-kind", text?.kind ?? "");
-    this.root.disabled = text === null;
-    const when = isLate ? ` After its ${lane.steps.length} forward passes.` : "";
-    setTerm(
-      this.root,
-      text ? text.words + (isLate ? " at its end" : "") : "\u200a",
-      text ? text.reason + when : "",
-    );
-  }
+/** Return the chip about a lane's answer, which is due once the lane is at its end. */
+export function chipTemplate({ run, pass, isOver }: View, lane: Lane) {
+  const isDue = lane.finish !== null && (isOver || pass >= lane.lastPass);
+  // A lane with more passes than the run is judged at the run's end, before all its text is shown.
+  const isLate = pass < lane.lastPass;
+  const text = isDue ? chipTextOf(run, lane) : null;
+  const when = isLate ? ` After its ${lane.steps.length} forward passes.` : "";
+  const words = text ? text.reason + when : "";
+  return html`<button
+    type="button"
+    class="sbd-verdict-chip ${text ? "is-due" : ""}"
+    data-kind=${text?.kind ?? ""}
+    data-words=${words}
+    aria-description=${words}
+    ?disabled=${!text}
+    >${text ? text.words + (isLate ? " at its end" : "") : "\u200a"}</button
+  >`;
 }

@@ -30,7 +30,6 @@ class PendingTokens {
   /**
    * Return the tokens' hindsight and forget the tokens, as they are in the cache now. A token's hindsight comes from
    * the causal row of the token before it.
-   * @param rows the causal row of each token
    */
   popHindsight(rows: Row[]) {
     const hindsight = makeHindsight(this.tokenIds, [this.before, ...rows], this.start);
@@ -42,54 +41,43 @@ class PendingTokens {
 }
 
 class Block {
-  maskId: number;
-  endIds: Set<number>;
   tokenIds: number[];
   numBeforePins: number;
 
   constructor(
-    state: DecodingState,
+    readonly state: DecodingState,
     readonly start: number,
     readonly size: number,
   ) {
-    const { maskId, endIds, settings } = state;
+    const { maskId, settings } = state;
+    const { endIds } = state.checkpoint;
     const pinned = new Map(settings.pinned);
-    this.maskId = maskId;
-    this.endIds = endIds;
     const positions = Array.from({ length: size }, (_, offset) => start + offset);
     this.tokenIds = positions.map((position) => pinned.get(position) ?? maskId);
     const furthest = settings.pinned.findLast(([, tokenId]) => !endIds.has(tokenId)) ?? [start];
     this.numBeforePins = Math.min(furthest[0] - start, size);
   }
 
-  /**
-   * Rule out tokens that end the answer before the last pinned token.
-   * @param first the block's first row
-   */
+  /** Rule out tokens that end the answer before the last pinned token. */
   forbidEnds(logits: Logits, first: number) {
     for (let offset = 0; offset < this.numBeforePins; offset += 1) {
       const row = logits.row(first + offset);
-      for (const id of this.endIds) row[id] = -Infinity;
+      for (const id of this.state.checkpoint.endIds) row[id] = -Infinity;
     }
   }
 
   /** The tokens that the block adds to the answer; null if a mask is left before the end of the answer. */
   get finalTokenIds() {
-    const known = cutAfterEnd(this.tokenIds, this.endIds);
-    return known.includes(this.maskId) ? null : known;
+    const known = cutAfterEnd(this.tokenIds, this.state.checkpoint.endIds);
+    return known.includes(this.state.maskId) ? null : known;
   }
 
   /** Return the masked offsets before the first known token that ends the answer. */
   masked() {
-    const beforeEnd = cutAfterEnd(this.tokenIds, this.endIds);
-    return [...beforeEnd.keys()].filter((offset) => beforeEnd[offset] === this.maskId);
+    const beforeEnd = cutAfterEnd(this.tokenIds, this.state.checkpoint.endIds);
+    return [...beforeEnd.keys()].filter((offset) => beforeEnd[offset] === this.state.maskId);
   }
 
-  /**
-   * Reveal the likeliest tokens at some offsets.
-   * @param order the offsets, in the order of the reveals
-   * @param rows of all positions of the block
-   */
   reveal(order: number[], rows: Row[]) {
     for (const offset of order) this.tokenIds[offset] = rows[offset].bestId;
     return revealsOf(rows, this.start, order);
@@ -122,7 +110,7 @@ class SetBlockDecoding {
       const start = state.answer.length + waiting.length;
       const size = Math.min(state.settings.block_size, state.settings.max_new_tokens - start);
       const last = waiting.at(-1);
-      if (last !== undefined && (!size || state.endIds.has(last))) {
+      if (last !== undefined && (!size || state.checkpoint.endIds.has(last))) {
         return new Block(state, state.answer.length, 0);
       }
       const block = new Block(state, start, size);
@@ -153,10 +141,7 @@ class SetBlockDecoding {
     return state.event(block, { ...revealed, committed, hindsight });
   }
 
-  /**
-   * Reveal the positions that the solver picks. Return the masked positions and the reveals.
-   * @param first the block's first row
-   */
+  /** Reveal the positions that the solver picks. Return the masked positions and the reveals. */
   revealed(block: Block, logits: Logits, first: number) {
     const { state } = this;
     block.forbidEnds(logits, first);
@@ -202,7 +187,7 @@ class CausalFirstDecoding {
     const rows = [first, ...state.draft(logits, numCausal, stop, exact, numTop).slice(1)];
     const order = revealOrderFromScores(solver, rows, [...rows.keys()], state.shuffle);
     const ids = rows.slice(0, order.length).map(({ bestId }) => bestId);
-    const committed = cutAfterEnd(ids, state.endIds);
+    const committed = cutAfterEnd(ids, state.checkpoint.endIds);
     this.pending.tokenIds.push(...committed);
     const reveals = revealsOf(rows.slice(0, committed.length), block.start);
     const masked = maskedPositions(rows, block.start);

@@ -18,7 +18,6 @@ export const FIRST_VALUES: Readonly<Record<string, unknown>> = Object.fromEntrie
     .map((setting) => [setting.name, setting.default ?? 0]),
 );
 
-/** The parameters of each solver with their defaults. */
 export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
   constants.solverDefaults;
 
@@ -31,7 +30,6 @@ export type Solver = {
   by: string;
 };
 
-/** The settings of a decode. */
 export interface Settings {
   strategy: string;
   solver: Solver; // has only its own parameters
@@ -88,7 +86,7 @@ function readPinned({ pinned, strategy, solver, max_new_tokens }: Settings): [nu
   }
   const offsets = new Set();
   for (const [offset] of pinned) {
-    requireWhole("pinned offset", offset, 0, max_new_tokens - 1);
+    requireNumber("pinned offset", offset, 0, max_new_tokens - 1, "whole");
     if (offsets.has(offset))
       throw new ArgumentError("pinned", "must name each position once", offset);
     offsets.add(offset);
@@ -108,10 +106,6 @@ export function requireNumber(
   const isOfKind = kind === "whole" ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (!isOfKind || !(Number(value) >= low && Number(value) <= high))
     throw new ArgumentError(argument, rule, value);
-}
-
-function requireWhole(argument: string, value: unknown, low: number, high?: number) {
-  requireNumber(argument, value, low, high, "whole");
 }
 
 function requireOneOf(argument: string, value: unknown, names: string[]) {

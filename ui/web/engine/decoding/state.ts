@@ -49,11 +49,8 @@ class SeenTokens {
 
 export class DecodingState {
   maskId: number;
-  endIds: Set<number>;
-  calibration: Checkpoint["calibration"];
   shuffle: (count: number) => number[];
   answer: number[] = [];
-  samplerHead: Checkpoint["samplerHead"];
   forbiddenIds: number[];
   /** The tokens that the repetition penalty counts; null without a penalty. */
   seen: SeenTokens | null;
@@ -64,18 +61,15 @@ export class DecodingState {
   context: [cached: number, causal: number] = [0, 0];
 
   constructor(
-    checkpoint: Checkpoint,
+    readonly checkpoint: Checkpoint,
     readonly cache: Cache,
     readonly promptIds: number[],
     readonly settings: Settings,
   ) {
-    const { maskId, endIds, samplerHead, calibration } = checkpoint;
+    const { maskId } = checkpoint;
     this.maskId = maskId ?? -1; // strategies that need one are refused without
-    this.endIds = endIds;
-    this.calibration = calibration;
     const generator = new Generator(settings.seed);
-    this.shuffle = generator.permutation.bind(generator);
-    this.samplerHead = samplerHead;
+    this.shuffle = (count) => generator.permutation(count);
     this.forbiddenIds = maskId === null ? [] : [maskId];
     const penalty = settings.repetition_penalty;
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
@@ -89,10 +83,9 @@ export class DecodingState {
   /** Whether the answer ends with an end-of-sequence token or has its full length. */
   get isFinished() {
     const last = this.answer.at(-1);
-    return (last !== undefined && this.endIds.has(last)) || this.numLeft <= 0;
+    return (last !== undefined && this.checkpoint.endIds.has(last)) || this.numLeft <= 0;
   }
 
-  /** Begin a forward pass and return its request. */
   request(
     causalIds: number[],
     blockIds: number[],
@@ -111,10 +104,7 @@ export class DecodingState {
     return { cache: this.cache, causalIds, blockIds, numCausalLogits, predraftBlocks };
   }
 
-  /**
-   * Measure the causal rows with logits, up to before `stop`.
-   * @param numTop likeliest tokens to list per row
-   */
+  /** Measure the causal rows with logits, up to before `stop`. */
   causalRows(logits: Logits, stop: number, numTop: number = 0) {
     return this.rows(logits, 0, stop, numTop, (row) => this.unsure.slice(0, row));
   }
@@ -136,13 +126,13 @@ export class DecodingState {
    * Measure a block's rows. With a penalty or a sampler head, each row's token depends on the tokens chosen before it,
    * so that rows are measured from left to right.
    * @param exact the tokens that this forward pass adds; the last one stands at the block's first position
-   * @param numTop likeliest tokens to list per row
    */
   draft(logits: Logits, start: number, stop: number, exact: number[], numTop: number) {
-    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, numTop, () => []);
+    const { samplerHead } = this.checkpoint;
+    if (!this.seen && !samplerHead) return this.rows(logits, start, stop, numTop, () => []);
     const before = [...exact];
     const second = start + 1;
-    const follow = this.samplerHead?.begin(logits, second, stop);
+    const follow = samplerHead?.begin(logits, second, stop);
     const rows = this.rows(logits, start, second, numTop, () => exact.slice(0, -1));
     for (let row = second; row < stop; row += 1) {
       follow?.(row - second, before[before.length - 1]);
@@ -155,7 +145,6 @@ export class DecodingState {
 
   /**
    * Measure rows of logits, after applying the repetition penalty.
-   * @param numTop likeliest tokens to list per row
    * @param before returns the tokens that the penalty of a row counts besides `seen`
    */
   rows(
@@ -209,10 +198,7 @@ export function makeHindsight(tokenIds: number[], rows: Row[], start: number): H
   });
 }
 
-/**
- * Return the reveals of the likeliest tokens at some offsets of the block that begins at position `start`.
- * @param offsets in the order of the reveals
- */
+/** Return the reveals of the likeliest tokens at some offsets of the block that begins at position `start`. */
 export function revealsOf(
   rows: Row[],
   start: number,

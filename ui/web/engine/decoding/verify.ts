@@ -109,17 +109,16 @@ export class DraftAndVerify {
   nextPlan(): RowPlan {
     const { state, draft } = this;
     const last = draft.tokenIds.at(-1);
-    return planRows(draft.probabilities, state.calibration, {
+    return planRows(draft.probabilities, state.checkpoint.calibration, {
       blockSize: state.settings.block_size,
       numLeft: state.numLeft,
       maxRows: state.settings.max_rows,
       alternatives: draft.alternatives.map((own) => own.map(([, chance]) => chance)),
       numSure: draft.numSure,
-      isEnd: last !== undefined && state.endIds.has(last),
+      isEnd: last !== undefined && state.checkpoint.endIds.has(last),
     });
   }
 
-  /** Return the mask tokens of a span. */
   masks(span: Span): number[] {
     return new Array(span.size).fill(this.state.maskId);
   }
@@ -134,7 +133,7 @@ export class DraftAndVerify {
     const used = this.usedPredraft(exact);
     state.cache.truncate(state.cache.length - numChecked + exact.length);
     this.exactIds = exact.slice(-1);
-    const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
+    const tokens = cutAfterEnd(exact, state.checkpoint.endIds).slice(0, state.numLeft);
     let masked: MaskedPosition[] = [];
     this.draft = EMPTY_DRAFT;
     const stop = numChecked + block.size;
@@ -150,12 +149,11 @@ export class DraftAndVerify {
     return state.event(block, { masked, reveals, committed: tokens, draft, hindsight, predrafts });
   }
 
-  /** Make the next draft from a block's rows. */
   drafted(rows: Row[]) {
     const { state } = this;
     const own = rows.slice(1).map(({ probability }) => probability);
-    const length = draftLength(own, state.calibration, state.settings.max_rows);
-    return draftOf(rows, length, state.endIds);
+    const length = draftLength(own, state.checkpoint.calibration, state.settings.max_rows);
+    return draftOf(rows, length, state.checkpoint.endIds);
   }
 
   /** Return the predraft made for the tokens that were accepted, preferably one with an alternative that was right. */
@@ -182,7 +180,8 @@ export class DraftAndVerify {
     const { state } = this;
     const row = firstMask - alternative.length;
     const sure = idsOf(state.rows(logits, row, firstMask, 0, () => exact));
-    if (!span.size || sure.some((id) => state.endIds.has(id))) return precededBy(sure, EMPTY_DRAFT);
+    if (!span.size || sure.some((id) => state.checkpoint.endIds.has(id)))
+      return precededBy(sure, EMPTY_DRAFT);
     const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], NUM_TOP);
     return precededBy(sure, this.drafted(rows));
   }

@@ -109,7 +109,6 @@ function unitsOf(branches: Branch[]) {
  * @param chances that each drafted token is right
  * @param alternatives chances that each alternative to each drafted token is right
  * @param survival chances that a draft is right up to its token 1, 2, ...
- * @param rejected see Calibration
  */
 function branchesOf(
   chances: number[],
@@ -170,7 +169,6 @@ function survivalTo({ survival }: Calibration, depth: number) {
   return last * (before ? last / before : 0) ** (depth - survival.length + 1);
 }
 
-/** Return the sum of the values. */
 function total(values: number[]) {
   return values.reduce((sum, value) => sum + value, 0);
 }

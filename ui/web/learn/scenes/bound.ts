@@ -1,20 +1,13 @@
 // The scene “The budget”: the player's tiles and entropy budget at one forward pass; the reader drags γ.
 
+import { html } from "lit-html";
 import { formatGamma, gammaDigits, roundDraggedGamma } from "../../core/numbers.ts";
 import { Lane, type Run } from "../../core/run.ts";
-import { make, setText } from "../../dom/elements.ts";
-import { makeLegend } from "../../dom/terms.ts";
-import {
-  axisNats,
-  axisPlace,
-  Budget,
-  type BudgetLayout,
-  layOut,
-  revealedAt,
-} from "../../watch/budget.ts";
+import { LEGEND } from "../../dom/terms.ts";
+import { axisNats, axisPlace, Budget, type BudgetLayout, layOut } from "../../watch/budget.ts";
 import type { View } from "../../watch/playhead.ts";
 import { Tiles } from "../../watch/tiles.ts";
-import { animate, Figure, makeSizedBox, nameTilePasses } from "../parts.ts";
+import { animate, Figure, passName } from "../parts.ts";
 import type { MakeScene } from "../view.ts";
 
 const ANIMATION_MS = 3600;
@@ -26,12 +19,7 @@ const SCALE = "The sum grows to the right; stretched near 0.";
 const DIGITS = 4; // at least so many after the point, for entropies and their sums
 const MOST_DIGITS = 9;
 
-/**
- * Return an entropy rounded so that the terms shown add up to the sum shown.
- * @param before the sum of the terms before it, nats
- * @param entropy nats
- * @param digits after the point
- */
+/** Return an entropy rounded so that the terms shown add up to the sum shown. */
 function addedTo(before: number, entropy: number, digits: number) {
   const after = (before + entropy).toFixed(digits);
   return (Number(after) - Number(before.toFixed(digits))).toFixed(digits);
@@ -40,7 +28,6 @@ function addedTo(before: number, entropy: number, digits: number) {
 /**
  * Return how many digits after the point show that a sum is above γ.
  * @param sum nats, above γ
- * @param least fewest digits
  */
 function digitsAbove(sum: number, gamma: number, least: number) {
   for (let digits = least; digits < MOST_DIGITS; digits += 1)
@@ -91,7 +78,6 @@ export function withKept(run: Run, pass: number, kept: Set<number>): Run {
   return Object.create(run, { main: { value: lane } });
 }
 
-/** Name the block that is shown. */
 function titleWords(run: Run, pass: number) {
   const { start = 0, size = 1 } = run.main.steps[pass]?.block ?? {};
   const number = Math.floor(start / Math.max(size, 1)) + 1;
@@ -105,57 +91,9 @@ function keptWords(layout: BudgetLayout, gamma: number) {
   return `Counted: ${total}, at most ${formatGamma(gamma)}. Not counted: the largest kept, ${exempt}. ${more}`;
 }
 
-/** Return the texts that dragging γ can show, one for each number of kept guesses. */
-function everyKeptWords(run: Run, pass: number) {
-  const entropies = [...(run.main.steps[pass]?.masked.values() ?? [])]
-    .map(({ entropy }) => entropy)
-    .sort((a, b) => a - b);
-  let sum = 0;
-  return entropies.map((entropy) => {
-    sum += entropy;
-    return keptWords(layOut(run, pass, revealedAt(run, pass, sum)), sum);
-  });
-}
-
-/**
- * Make two lines: how many guesses a γ keeps, and the sum of entropies that decides it.
- * @param budget its label gets as many digits as the sum; with fewer, an entropy could look equal to γ
- */
-function makeSum(run: Run, pass: number, budget: Budget) {
-  const kept = make("p", "sbd-learn-count");
-  const sum = make("p", "sbd-learn-sum");
-  function update({ wouldReveal, gammaPreview }: View) {
-    const gamma = gammaPreview ?? 0;
-    const layout = layOut(run, pass, wouldReveal ?? new Set());
-    const { exempt } = sumWords(layout, gamma);
-    if (exempt)
-      setText(budget.exemptLabel, layout.count < 2 ? "always kept" : `not counted: ${exempt}`);
-    const count = `${layout.count} of ${layout.segments.length}`;
-    setText(kept, `With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.`);
-    setText(sum, keptWords(layout, gamma));
-  }
-  return { nodes: [kept, makeSizedBox(sum, everyKeptWords(run, pass))], update };
-}
-
-/** Make a part that shows on the tiles what a γ keeps, not what the recorded run kept; entropy bars stay. */
-function makeKeptTiles(tiles: Tiles) {
-  return {
-    update(view: View) {
-      const { run, pass, wouldReveal } = view;
-      const kept = withKept(run, pass, wouldReveal ?? new Set());
-      tiles.update({ ...view, run: kept, wouldReveal: null });
-      for (const tile of tiles.tiles) {
-        const masked = run.main.steps[pass]?.masked.get(tile.shownPosition);
-        if (masked) tile.showEntropy(masked.entropy, view.isDark);
-      }
-    },
-  };
-}
-
 /**
  * Return γ during the animation: it rises to HIGHEST, then falls to the run's γ.
  * @param part share of the animation, 0 to 1
- * @param runGamma the run's γ, nats
  */
 function gammaAt(part: number, runGamma: number) {
   const [end, top] = [axisPlace(runGamma), axisPlace(HIGHEST)];
@@ -166,34 +104,66 @@ function gammaAt(part: number, runGamma: number) {
   return roundDraggedGamma(axisNats(place));
 }
 
-export const makeBoundScene: MakeScene = ({ lesson, signal, onActed }) => {
+export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => {
   const { text: run } = lesson.runs;
+  const { bound_pass: pass } = lesson;
   const figure = new Figure(run, signal);
   let isAnimated = false;
+  let [gamma, layout] = [0, layOut(run, pass, new Set())];
   const actions = figure.actions({
-    previewGamma: (gamma) => {
+    previewGamma: (dragged) => {
       isAnimated = false;
-      figure.set({ gammaPreview: gamma });
+      figure.set({ gammaPreview: dragged });
       onActed();
     },
   });
-  const tiles = new Tiles(actions);
-  const budget = new Budget(actions);
-  const sum = makeSum(run, lesson.bound_pass, budget);
-  figure.seek(lesson.bound_pass, false);
+  const tiles = new Tiles(actions, passName);
+  // As many digits as the sum has; with fewer, an entropy could look equal to γ.
+  const labelOf = () => {
+    const { exempt } = sumWords(layout, gamma);
+    return layout.count < 2 ? "always kept" : `not counted: ${exempt}`;
+  };
+  const source = html`<span class="sbd-learn-source">${SCALE}</span>`;
+  const budget = new Budget(actions, labelOf, source);
+  /** Show on the tiles what a γ keeps, not what the recorded run kept; entropy bars stay. */
+  function showKept(view: View) {
+    const kept = withKept(run, pass, view.wouldReveal ?? new Set());
+    tiles.update({ ...view, run: kept, wouldReveal: null });
+    for (const tile of tiles.tiles) {
+      const masked = run.main.steps[pass]?.masked.get(tile.shownPosition);
+      if (masked) tile.showEntropy(masked.entropy, view.isDark);
+    }
+  }
+  function update(view: View) {
+    showKept(view);
+    gamma = view.gammaPreview ?? 0;
+    layout = layOut(run, pass, view.wouldReveal ?? new Set());
+    budget.update(view);
+    draw();
+  }
+  figure.seek(pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(makeKeptTiles(tiles), nameTilePasses(tiles.root), budget, sum);
-  budget.head.append(make("span", "sbd-learn-source", SCALE));
-  const title = make("h3", "", titleWords(run, lesson.bound_pass));
-  const nodes = [title, tiles.root, budget.root, ...sum.nodes, makeLegend()];
+  figure.add({ update });
 
   function showGammaAt(part: number) {
     if (isAnimated) figure.set({ gammaPreview: gammaAt(part, run.solver.gamma ?? 0) });
   }
+  const view = () => {
+    const count = `${layout.count} of ${layout.segments.length}`;
+    return html`<div class="sbd-learn-bound">
+      <h3>${titleWords(run, pass)}</h3>
+      ${tiles.root}${budget.root}
+      <p class="sbd-learn-count"
+        >With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.</p
+      >
+      <p class="sbd-learn-sum">${keptWords(layout, gamma)}</p>
+      ${LEGEND}
+    </div>`;
+  };
   function answer() {
     isAnimated = true;
     animate(ANIMATION_MS, showGammaAt, signal);
     onActed();
   }
-  return { root: make("div", "sbd-learn-bound", ...nodes), answer };
+  return { view, answer };
 };

@@ -1,11 +1,12 @@
 // The scene “The block is done”: what each forward pass reads, what it stores in the KV cache, and what it does not.
 
+import { html } from "lit-html";
 import { tokenName } from "../../core/letters.ts";
 import { countOf } from "../../core/numbers.ts";
 import type { Lane, Run } from "../../core/run.ts";
-import { make, setStyle, setText, showToken } from "../../dom/elements.ts";
-import { withTerms } from "../../dom/terms.ts";
-import { makePlayedSlider, makeSizedBox } from "../parts.ts";
+import { classes, tokenTemplate } from "../../dom/templates.ts";
+import { termTemplates } from "../../dom/terms.ts";
+import { PlayedSlider } from "../parts.ts";
 import type { MakeScene } from "../view.ts";
 
 const WORDS = {
@@ -23,10 +24,7 @@ const SOURCE =
 const MOST_DOUBTS = 2;
 const PLAYED = 3; // how many forward passes the slider moves by itself
 
-/**
- * Return a block's state in a forward pass, a key of WORDS.
- * @param start the block's first position in the answer
- */
+/** Return a block's state in a forward pass, a key of WORDS. */
 export function blockState(
   run: Run,
   pass: number,
@@ -81,68 +79,46 @@ function blockStarts({ steps }: Lane) {
   return [...new Set(steps.filter(({ block }) => block.size).map(({ block }) => block.start))];
 }
 
-/**
- * Make a row of the picture.
- * @param middle the tokens
- * @param words how the tokens are read and stored
- */
-function makeRow(name: string, middle: HTMLElement, words: HTMLElement) {
-  const title = make("span", "sbd-learn-block-name", name);
-  return make("div", "sbd-learn-block is-cached", title, middle, words);
+/** Return a row of the picture. @param middle the tokens */
+function row(name: string, middle: unknown, state: keyof typeof WORDS) {
+  return html`<div class="sbd-learn-block is-${state}">
+    <span class="sbd-learn-block-name">${name}</span>${middle}
+    <span class="sbd-learn-block-words">${WORDS[state]}</span>
+  </div>`;
 }
 
-/** @param count number of tokens */
-function makePrompt(count: number) {
-  const box = make("div", "sbd-learn-prompt-box", countOf(count, "token"));
-  return makeRow("Prompt", box, make("span", "sbd-learn-block-words", WORDS.cached));
-}
-
-function makeBlock(run: Run, start: number, index: number) {
+function block(run: Run, start: number, index: number, pass: number) {
   const cells = Array.from({ length: run.blockSize }, (_, offset) => {
-    const cell = make("span", "sbd-learn-cell");
-    // Each cell is as wide from the start as its later token.
-    const text = run.tokenText(run.main.fixed.get(start + offset)?.token);
-    setStyle(cell, "--letters", String(text.length));
-    return cell;
-  });
-  const words = make("span", "sbd-learn-block-words");
-  const middle = make("div", "sbd-learn-cells", { "aria-hidden": "true" }, ...cells);
-  const room = makeSizedBox(words, Object.values(WORDS));
-  const root = makeRow(`Block ${index + 1}`, middle, room);
-  function show(pass: number) {
-    const state = blockState(run, pass, start);
-    root.className = `sbd-learn-block is-${state}`;
-    setText(words, WORDS[state]);
-    cells.forEach((cell, offset) => {
-      const item = run.main.fixedAt(start + offset, pass);
-      cell.classList.toggle("is-full", item !== null);
-      cell.classList.toggle("is-new", item?.pass === pass);
-      cell.classList.toggle("is-doubted", run.main.disagrees(start + offset, pass));
-      showToken(cell, item ? run.tokenText(item.token) : "\u200a");
+    const position = start + offset;
+    const item = run.main.fixedAt(position, pass);
+    const look = classes({
+      "is-full": item !== null,
+      "is-new": item?.pass === pass,
+      "is-doubted": run.main.disagrees(position, pass),
     });
-  }
-  return { root, show };
+    // Each cell is as wide from the start as its later token.
+    const { length } = run.tokenText(run.main.fixed.get(position)?.token);
+    return html`<span class="sbd-learn-cell ${look}" style="--letters: ${length}"
+      >${tokenTemplate(item ? run.tokenText(item.token) : "\u200a")}</span
+    >`;
+  });
+  const middle = html`<div class="sbd-learn-cells" aria-hidden="true">${cells}</div>`;
+  return row(`Block ${index + 1}`, middle, blockState(run, pass, start));
 }
 
-export const makeCacheScene: MakeScene = ({ lesson, signal, onActed, say }) => {
+export const makeCacheScene: MakeScene = ({ lesson, signal, onActed, say, draw }) => {
   const { text: run } = lesson.runs;
   const { main } = run;
-  const blocks = blockStarts(main).map((start, index) => makeBlock(run, start, index));
-  const counts = make("p", "sbd-learn-count");
-  const room = makeSizedBox(
-    counts,
-    main.steps.map((_, pass) => passWords(run, pass)),
-  );
-  function show(pass: number) {
-    for (const block of blocks) block.show(pass);
-    setText(counts, passWords(run, pass));
-  }
+  const starts = blockStarts(main);
   const words = (pass: number) => `${pass + 1} of ${main.steps.length}`;
-  const slider = makePlayedSlider(
+  const sayPass = () => say(passWords(run, slider.value));
+  const slider = new PlayedSlider(
     "Forward pass",
     main.lastPass,
     words,
-    { show, onMoved: onActed, onStopped: () => say(counts.textContent ?? "") },
+    draw,
+    onActed,
+    sayPass,
     signal,
   );
 
@@ -154,15 +130,15 @@ export const makeCacheScene: MakeScene = ({ lesson, signal, onActed, say }) => {
     slider.play(Math.max(0, end - PLAYED), end);
   }
   slider.goTo(1);
-  const root = make(
-    "div",
-    "sbd-learn-cache",
-    make("p", "", ...withTerms(CACHE)),
-    makePrompt(main.steps[0]?.causal ?? 0),
-    ...blocks.map((block) => block.root),
-    slider.root,
-    room,
-    make("p", "sbd-learn-source", SOURCE),
-  );
-  return { root, answer };
+  const read = countOf(main.steps[0]?.causal ?? 0, "token");
+  const prompt = html`<div class="sbd-learn-prompt-box">${read}</div>`;
+  const view = () =>
+    html`<div class="sbd-learn-cache">
+      <p>${termTemplates(CACHE)}</p>
+      ${row("Prompt", prompt, "cached")}
+      ${starts.map((start, index) => block(run, start, index, slider.value))}${slider.template}
+      <p class="sbd-learn-count">${passWords(run, slider.value)}</p>
+      <p class="sbd-learn-source">${SOURCE}</p>
+    </div>`;
+  return { view, answer };
 };

@@ -1,10 +1,10 @@
 // The scene “What it buys”: the forward passes of one answer, and the time that they take with the chip, block size and
 // batch size that the reader chooses.
 
+import { html } from "lit-html";
 import { compareWithNtp } from "../../core/differences.ts";
 import { countOf, formatRaceSeconds } from "../../core/numbers.ts";
-import { make, setText } from "../../dom/elements.ts";
-import { animate, type Bar, makeBar, makeSizedBox } from "../parts.ts";
+import { animate, bar, choices } from "../parts.ts";
 import type { Lesson, Machine, MakeScene } from "../view.ts";
 
 /** batch: its index in `batches` */
@@ -12,10 +12,7 @@ type Choice = { machine: Machine; block: number; batch: number };
 
 const RACE_MS = 1200;
 
-/**
- * Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ.
- * @param numTexts decoded at the same time
- */
+/** Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ. */
 export function timeTitle({ name, rates }: Pick<Machine, "name" | "rates">, numTexts: number) {
   const who = numTexts === 1 ? "one text" : `${numTexts} such texts at once`;
   return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, worked out from ${rates}`;
@@ -26,21 +23,13 @@ export function secondsWords(seconds: number) {
   return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : formatRaceSeconds(seconds);
 }
 
-/**
- * Say how many times as fast, by the times as they are shown.
- * @param slow seconds
- * @param fast seconds
- */
+/** Say how many times as fast, by the times as they are shown. */
 export function timesWords(slow: number, fast: number) {
   const shown = (words: string) => Number.parseFloat(words) / (words.endsWith("ms") ? 1000 : 1);
   return `${(shown(secondsWords(slow)) / shown(secondsWords(fast))).toFixed(2)} times as fast`;
 }
 
-/**
- * Say how much longer a forward pass takes with a block.
- * @param seconds of the whole answer
- * @param numPasses of the whole answer
- */
+/** Say how much longer a forward pass takes with a block. */
 export function passCostWords(
   { ntp, sbd }: { ntp: number; sbd: number },
   numPasses: { ntp: number; sbd: number },
@@ -49,144 +38,85 @@ export function passCostWords(
   return `a forward pass with a block takes ${ratio.toFixed(2)} times as long`;
 }
 
-function makeTwoBars() {
-  return {
-    ntp: makeBar("one at a time", "ntp"),
-    sbd: makeBar("in blocks", "sbd"),
-  };
-}
-
 /** Return the seconds of the answer one token at a time, and in blocks. */
 function secondsOf({ machine: { seconds }, block, batch }: Choice) {
   const at = (size: number) => seconds[size]?.[batch] ?? 0;
   return { ntp: at(1), sbd: at(block) };
 }
 
-function makePasses({ runs: { text: run }, blocks }: Lesson) {
-  const bars = makeTwoBars();
+export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw }) => {
+  const { machines, blocks, batches } = lesson;
+  const { text: run } = lesson.runs;
+  const machine = machines.find(({ is_big: isBig }) => isBig) ?? machines[0];
+  if (!machine) throw new Error("the lesson has no machine");
+  const choice: Choice = { machine, block: run.blockSize, batch: 0 };
   const alone = (run.ntp ?? run.main).steps.length;
-  bars.ntp.set(1, String(alone));
-  function show(block: number) {
-    const passes = blocks.find(([size]) => size === block)?.[1] ?? 0;
-    bars.sbd.rename(`in blocks of ${block}`);
-    bars.sbd.set(passes / alone, String(passes));
-  }
-  const nodes = [make("h3", "", "Forward passes for one text"), bars.ntp.root, bars.sbd.root];
-  return { nodes, show };
-}
-
-/**
- * Make two bars that race to their times; `show` starts the race, and says the outcome at its end.
- * @param signal stops the race
- */
-function makeTimes(
-  { machines, batches, blocks, runs: { text: run } }: Lesson,
-  signal: AbortSignal,
-) {
-  const outcome = (choice: Choice) => {
-    const { ntp, sbd } = secondsOf(choice);
-    const passes = blocks.find(([size]) => size === choice.block)?.[1] ?? 1;
-    const numPasses = { ntp: (run.ntp ?? run.main).steps.length, sbd: passes };
-    return `${ntp < sbd ? "Slower, " : ""}${timesWords(ntp, sbd)}: ${passCostWords({ ntp, sbd }, numPasses)}`;
-  };
-  const bars = makeTwoBars();
-  const title = make("h3", "sbd-learn-time");
-  const ratio = make("p", "sbd-learn-count", { role: "status" });
   let race = new AbortController();
+  let clock = 0; // seconds of the race so far
   signal.addEventListener("abort", () => race.abort());
-  const titleOf = ({ machine, batch }: Choice) => timeTitle(machine, batches[batch] ?? 1);
+  const passesNow = () => blocks.find(([size]) => size === choice.block)?.[1] ?? 0;
 
-  function show(choice: Choice, say: (words: string) => void) {
+  function outcome() {
+    const { ntp, sbd } = secondsOf(choice);
+    const cost = passCostWords({ ntp, sbd }, { ntp: alone, sbd: passesNow() || 1 });
+    return `${ntp < sbd ? "Slower, " : ""}${timesWords(ntp, sbd)}: ${cost}`;
+  }
+  function choose(change: Partial<Choice>) {
+    Object.assign(choice, change);
     race.abort();
     race = new AbortController();
     const { ntp, sbd } = secondsOf(choice);
-    setText(title, titleOf(choice));
-    bars.sbd.rename(`in blocks of ${choice.block}`);
-    const longest = Math.max(ntp, sbd);
-    const words = outcome(choice);
-    setText(ratio, "");
-    /**
-     * Show a bar during the race; its time comes at its full length, as a growing number would look like a result.
-     * @param seconds of the whole bar
-     * @param clock seconds of the race so far
-     */
-    const grow = (bar: Bar, seconds: number, clock: number) =>
-      bar.set(Math.min(seconds, clock) / longest, clock < seconds ? "" : secondsWords(seconds));
-    const draw = (part: number) => {
-      grow(bars.ntp, ntp, part * longest);
-      grow(bars.sbd, sbd, part * longest);
-      if (part < 1) return;
-      setText(ratio, words);
-      say(`${choice.machine.name}: ${words}`);
+    const show = (part: number) => {
+      clock = part * Math.max(ntp, sbd);
+      if (part === 1) say(`${choice.machine.name}: ${outcome()}`);
+      draw();
     };
-    animate(RACE_MS, draw, race.signal);
-  }
-  const last = batches.length - 1;
-  const every = machines.map((machine) => ({ machine, block: run.blockSize, batch: last }));
-  const titleRoom = makeSizedBox(title, every.map(titleOf));
-  const ratioRoom = makeSizedBox(ratio, every.map(outcome));
-  return { nodes: [titleRoom, bars.ntp.root, bars.sbd.root, ratioRoom], show };
-}
-
-/** Make buttons for a choice, with its label before them. */
-function makeChoice<Value>(
-  label: string,
-  options: readonly { name: string; value: Value }[],
-  choose: (value: Value) => void,
-) {
-  const buttons = options.map(({ name, value }) => {
-    const attributes = { "aria-pressed": "false" };
-    const button = make("button", "sbd-learn-choice", attributes, name);
-    button.addEventListener("click", () => choose(value));
-    return { button, value };
-  });
-  return {
-    root: make(
-      "div",
-      "sbd-learn-choices sbd-learn-knob",
-      { role: "group", "aria-label": label },
-      make("span", "sbd-learn-knob-name", { "aria-hidden": "true" }, label),
-      ...buttons.map(({ button }) => button),
-    ),
-    mark(chosen: Value) {
-      for (const { button, value } of buttons)
-        button.setAttribute("aria-pressed", String(value === chosen));
-    },
-  };
-}
-
-export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say }) => {
-  const { machines, blocks, batches } = lesson;
-  const [first] = machines;
-  const machine = machines.find(({ is_big: isBig }) => isBig) ?? first;
-  if (!machine) throw new Error("the lesson has no machine");
-  const choice: Choice = { machine, block: lesson.runs.text.blockSize, batch: 0 };
-  const passes = makePasses(lesson);
-  const times = makeTimes(lesson, signal);
-  const byName = machines.map((value) => ({ name: value.name, value }));
-  const bySize = blocks.map(([size]) => ({ name: String(size), value: size }));
-  const byCount = batches.map((count, value) => ({ name: String(count), value }));
-  const chips = makeChoice("Chip", byName, (value) => choose({ machine: value }));
-  const sizes = makeChoice("Block size", bySize, (block) => choose({ block }));
-  const counts = makeChoice("Batch size", byCount, (batch) => choose({ batch }));
-
-  function choose(change: Partial<Choice>) {
-    Object.assign(choice, change);
-    mark();
-    times.show(choice, say);
+    animate(RACE_MS, show, race.signal);
     onActed();
   }
-  function mark() {
-    chips.mark(choice.machine);
-    sizes.mark(choice.block);
-    counts.mark(choice.batch);
-    passes.show(choice.block);
+  /** Return the bars of the race, of which each gets its time at its full length: a growing number would look like a result. */
+  function times() {
+    const { ntp, sbd } = secondsOf(choice);
+    const longest = Math.max(ntp, sbd);
+    const timeBar = (kind: string, name: string, seconds: number) => {
+      const isWhole = clock > 0 && clock >= seconds;
+      return bar(
+        kind,
+        name,
+        Math.min(seconds, clock) / longest,
+        isWhole ? secondsWords(seconds) : "",
+      );
+    };
+    return html`<h3 class="sbd-learn-time"
+        >${clock ? timeTitle(choice.machine, batches[choice.batch] ?? 1) : ""}</h3
+      >
+      ${timeBar("ntp", "one at a time", ntp)}
+      ${timeBar("sbd", clock ? `in blocks of ${choice.block}` : "in blocks", sbd)}
+      <p class="sbd-learn-count" role="status">${clock && clock >= longest ? outcome() : ""}</p>`;
   }
-  mark();
-  const source = make("p", "sbd-learn-source", sourceOf(lesson));
-  const knobs = make("div", "sbd-learn-knobs", sizes.root, counts.root);
-  const nodes = [...passes.nodes, source, knobs, chips.root, ...times.nodes];
-  return { root: make("div", "sbd-learn-cost", ...nodes), answer: () => choose({}) };
+  const named = (value: number, index: number) => ({ name: String(value), value: index });
+  const byName = machines.map((value) => ({ name: value.name, value }));
+  const bySize = blocks.map(([size]) => named(size, size));
+  const byCount = batches.map(named);
+  const look = { isNamed: true };
+  const view = () =>
+    html`<div class="sbd-learn-cost">
+      <h3>Forward passes for one text</h3>
+      ${bar("ntp", "one at a time", 1, String(alone))}
+      ${bar("sbd", `in blocks of ${choice.block}`, passesNow() / alone, String(passesNow()))}
+      <p class="sbd-learn-source">${sourceOf(lesson)}</p>
+      <div class="sbd-learn-knobs"
+        >${choices("Block size", bySize, choice.block, (block) => choose({ block }), look)}${choices(
+          "Batch size",
+          byCount,
+          choice.batch,
+          (batch) => choose({ batch }),
+          look,
+        )}</div
+      >
+      ${choices("Chip", byName, choice.machine, (value) => choose({ machine: value }), look)}${times()}
+    </div>`;
+  return { view, answer: () => choose({}) };
 };
 
 /** Say which run was counted, how it differs from next-token prediction, and the means over all held-out prompts. */

@@ -1,9 +1,11 @@
 // The scene “Sure and unsure”: the reader guesses a word at two gaps, then sees the model's guesses and their entropy.
 
+import { html } from "lit-html";
+import { entropyColour, unsureness } from "../../core/colours.ts";
 import { formatNats, formatPercent } from "../../core/numbers.ts";
-import { make, setStyle, setText, showToken } from "../../dom/elements.ts";
-import { makeLegend } from "../../dom/terms.ts";
-import { makeChoices, makeSizedBox, paintEntropy } from "../parts.ts";
+import { tokenTemplate } from "../../dom/templates.ts";
+import { LEGEND } from "../../dom/terms.ts";
+import { choices, news } from "../parts.ts";
 import type { Gap, MakeScene } from "../view.ts";
 
 const SHOWN_BEFORE = 80; // characters before a gap
@@ -13,30 +15,34 @@ function endOf(text: string) {
   return `…${text.slice(-SHOWN_BEFORE).replace(/^\S*/, "")}`;
 }
 
-/** Make a list of the model's best guesses with their probabilities. */
-export function makeGuesses(guesses: Gap["guesses"]) {
-  const rows = guesses.map(([text, probability]) => {
-    const token = make("span", "sbd-learn-guess-token");
-    showToken(token, text);
-    const fill = make("span", "sbd-learn-guess-fill");
-    setStyle(fill, "--part", String(probability));
-    const track = make("span", "sbd-learn-guess-track", fill);
-    const number = make("span", "sbd-learn-guess-number", formatPercent(probability));
-    return make("li", "", token, track, number);
-  });
-  return make("ul", "sbd-learn-guesses", ...rows);
+export function guessesTemplate(guesses: Gap["guesses"]) {
+  const rows = guesses.map(
+    ([text, probability]) =>
+      html`<li>
+        <span class="sbd-learn-guess-token">${tokenTemplate(text)}</span>
+        <span class="sbd-learn-guess-track"
+          ><span class="sbd-learn-guess-fill" style="--part: ${probability}"></span
+        ></span>
+        <span class="sbd-learn-guess-number">${formatPercent(probability)}</span>
+      </li>`,
+  );
+  return html`<ul class="sbd-learn-guesses">${rows}</ul>`;
 }
 
-/** Make a bar of an entropy, as on the tiles. @param entropy nats */
-function makeMeter(entropy: number) {
-  const bar = make("span", "sbd-learn-entropy-bar");
-  paintEntropy(bar, entropy);
-  const well = make("span", "sbd-learn-entropy-well", { "aria-hidden": "true" }, bar);
-  const number = `entropy ${formatNats(entropy)} nats`;
-  return make("div", "sbd-learn-entropy", well, make("span", "", number));
+/** Return a bar of an entropy, as on the tiles. @param entropy nats */
+function meter(entropy: number) {
+  const inks = `--ink-light: ${entropyColour(entropy, false)}; --ink-dark: ${entropyColour(entropy, true)}`;
+  return html`<div class="sbd-learn-entropy">
+    <span class="sbd-learn-entropy-well" aria-hidden="true"
+      ><span
+        class="sbd-learn-entropy-bar sbd-learn-ink"
+        style="${inks}; --level: ${unsureness(entropy).toFixed(3)}"
+      ></span
+    ></span>
+    <span>entropy ${formatNats(entropy)} nats</span>
+  </div>`;
 }
 
-/** Say what the model thinks of the reader's word. */
 function replyWords({ guesses }: Gap, chosen: string) {
   const [best, ...others] = guesses.map(([text, part]) => ({ text: text.trim(), part }));
   if (!best || best.text === chosen) return "The model’s likeliest word too.";
@@ -45,45 +51,36 @@ function replyWords({ guesses }: Gap, chosen: string) {
   return `The model ${part}; likeliest is “${best.text}”, ${formatPercent(best.part)}.`;
 }
 
-function makeGap(gap: Gap, name: string, done: () => void) {
-  const best = gap.guesses[0]?.[0].trim() ?? "";
-  const gapBox = make("span", "sbd-learn-gap", "?");
-  const options = gap.options.map((option) => option.trim());
-  const news = make("p", "sbd-learn-yours", { role: "status" });
-  const choices = makeChoices(`The word at ${name}`, options, (chosen) => {
-    if (!isOpen) setText(news, replyWords(gap, chosen));
-    open();
-  });
-  const sentence = make("p", "sbd-learn-sentence", endOf(gap.before), " ", gapBox);
-  const room = makeSizedBox(
-    news,
-    options.map((option) => replyWords(gap, option)),
-  );
-  const result = make("div", "sbd-learn-result", makeGuesses(gap.guesses), makeMeter(gap.entropy));
-  const nodes = [sentence, choices.root, room, result];
-  const root = make("section", "sbd-learn-gap-card", { "aria-label": name }, ...nodes);
-  let isOpen = false;
-  function open() {
-    if (isOpen) return;
-    isOpen = true;
-    choices.reveal(best);
-    setText(gapBox, best);
-    root.classList.add("is-shown");
-    done();
+export const makeGuessScene: MakeScene = ({ lesson, onActed, draw }) => {
+  const gaps = lesson.gaps.map((gap) => ({ gap, chosen: "", isOpen: false }));
+  type State = (typeof gaps)[number];
+  function open(state: State, chosen: string) {
+    if (!state.isOpen) Object.assign(state, { chosen, isOpen: true });
+    draw();
+    if (gaps.every(({ isOpen }) => isOpen)) onActed();
   }
-  return { root, open, isOpen: () => isOpen };
-}
-
-export const makeGuessScene: MakeScene = ({ lesson, onActed }) => {
-  const gaps = lesson.gaps.map((gap, index) =>
-    makeGap(gap, index ? "the second gap" : "the first gap", () => {
-      if (gaps.every((each) => each.isOpen())) onActed();
-    }),
-  );
+  function card(state: State, index: number) {
+    const { gap, chosen, isOpen } = state;
+    const name = index ? "the second gap" : "the first gap";
+    const best = gap.guesses[0]?.[0].trim() ?? "";
+    const options = gap.options.map((option) => ({ name: option.trim(), value: option.trim() }));
+    const choose = (option: string) => open(state, option);
+    return html`<section
+      class="sbd-learn-gap-card ${isOpen ? "is-shown" : ""}"
+      aria-label=${name}
+    >
+      <p class="sbd-learn-sentence"
+        >${endOf(gap.before)} <span class="sbd-learn-gap">${isOpen ? best : "?"}</span></p
+      >
+      ${choices(`The word at ${name}`, options, chosen, choose, isOpen ? { right: best } : {})}
+      ${news(chosen && replyWords(gap, chosen))}
+      <div class="sbd-learn-result">${guessesTemplate(gap.guesses)}${meter(gap.entropy)}</div>
+    </section>`;
+  }
   return {
-    root: make("div", "sbd-learn-guess", ...gaps.map(({ root }) => root), makeLegend()),
+    view: () => html`<div class="sbd-learn-guess">${gaps.map(card)}${LEGEND}</div>`,
     answer: () => {
-      for (const gap of gaps) gap.open();
+      for (const state of gaps) open(state, "");
     },
   };
 };

@@ -1,17 +1,13 @@
 // The scene “Several places at once”: the written text and a block of masks, and which of these places see which.
 
+import { html } from "lit-html";
 import { capital, tokenName } from "../../core/letters.ts";
-import { make, setText, showToken } from "../../dom/elements.ts";
-import { makeSizedBox } from "../parts.ts";
+import { classes, tokenTemplate } from "../../dom/templates.ts";
 import type { Lesson, MakeScene } from "../view.ts";
 
 const NUM_WRITTEN = 6;
 
-/**
- * Whether a place may look at another; the first `numWritten` places are text, the others masks of a block.
- * @param row the place that looks
- * @param column the place that is looked at
- */
+/** Whether a place may look at another; the first `numWritten` places are text, the others masks of a block. */
 export function mayLook(row: number, column: number, numWritten: number) {
   return row < numWritten ? column <= row : true;
 }
@@ -27,7 +23,6 @@ function placesOf({ runs, mask_pass: pass }: Lesson) {
   return { written, size };
 }
 
-const SOURCE = "Each line is a place and shows what it looks at.";
 const ZONES = [
   ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],
@@ -38,8 +33,7 @@ function nameOf(written: string[], row: number) {
   return row < written.length ? tokenName(written[row] ?? "") : `mask ${row - written.length + 1}`;
 }
 
-/** Say which places a place may look at. */
-function lookWords({ written, size }: { written: string[]; size: number }, row: number) {
+function lookWords({ written, size }: ReturnType<typeof placesOf>, row: number) {
   const name = nameOf(written, row);
   if (row < written.length)
     return `${name} looks at itself and at the text before it, and at nothing after it.`;
@@ -49,91 +43,72 @@ function lookWords({ written, size }: { written: string[]; size: number }, row: 
   );
 }
 
-/** Make the button of a place. */
-function makePlace(written: string[], row: number) {
-  const isText = row < written.length;
-  const button = make("button", `sbd-learn-at ${isText ? "is-text" : "is-mask"}`, {
-    "aria-label": `${nameOf(written, row)}: whom may it look at?`,
-  });
-  if (isText) showToken(button, written[row] ?? "");
-  else setText(button, "?");
-  return button;
-}
-
-/**
- * Make a place's line of the picture, in which the places that it may look at are marked.
- * @param count number of places
- */
-function makeLine(row: number, count: number, numWritten: number) {
-  const cells = Array.from({ length: count }, (_, column) =>
-    make("span", `sbd-learn-see${mayLook(row, column, numWritten) ? " may" : ""}`),
-  );
-  const line = make("div", "sbd-learn-looks", ...cells);
-  line.style.setProperty("--row", String(row));
-  return line;
-}
-
-/** Make the labels above the places. */
-function makeSides() {
-  const names = ["written text", "the block: masks"].map((words) => make("span", "", words));
-  return make("div", "sbd-learn-sides", { "aria-hidden": "true" }, ...names);
-}
-
-/** Make the picture with its axes. */
-function makePicture(lines: HTMLElement[]) {
-  const zones = ZONES.map(([name, words = ""]) => make("span", `sbd-learn-zone is-${name}`, words));
-  return make(
-    "div",
-    "sbd-learn-axes",
-    { "aria-hidden": "true" },
-    make("span", "sbd-learn-axis is-written", "text"),
-    make("span", "sbd-learn-axis is-block", "block"),
-    make("div", "sbd-learn-grid", ...lines, ...zones),
-  );
-}
-
-export const makeMaskScene: MakeScene = ({ lesson, onActed, say }) => {
+export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
   const everyone = placesOf(lesson);
   const { written, size } = everyone;
   const count = written.length + size;
   const all = Array.from({ length: count }, (_, row) => row);
-  const caption = make("p", "sbd-learn-caption", "");
-  const places = all.map((row) => makePlace(written, row));
-  const lines = all.map((row) => makeLine(row, count, written.length));
-  const root = make(
-    "div",
-    "sbd-learn-masks",
-    makeSides(),
-    make("div", "sbd-learn-places", { role: "group", "aria-label": "Places" }, ...places),
-    makeSizedBox(
-      caption,
-      all.map((row) => lookWords(everyone, row)),
-    ),
-    make("p", "sbd-learn-source", SOURCE),
-    makePicture(lines),
-  );
-  root.style.setProperty("--count", String(count));
-  root.style.setProperty("--written", String(written.length));
-  root.style.setProperty("--masks", String(size));
-
+  let [shown, isShown] = [-1, false];
   function show(row: number) {
-    for (const at of all) {
-      places[at]?.classList.toggle("is-looking", at === row);
-      places[at]?.classList.toggle("is-seen", mayLook(row, at, written.length));
-      lines[at]?.classList.toggle("is-looking", at === row);
-    }
-    setText(caption, lookWords(everyone, row));
+    shown = row;
+    draw();
   }
   function look(row: number) {
+    isShown = true;
     show(row);
     say(lookWords(everyone, row));
-    root.classList.add("is-shown");
     onActed();
   }
-  for (const row of all) {
-    places[row]?.addEventListener("click", () => look(row));
-    lines[row]?.addEventListener("click", () => look(row));
-    lines[row]?.addEventListener("pointerenter", () => show(row));
+  function place(row: number) {
+    const isText = row < written.length;
+    const looks = classes({
+      "is-text": isText,
+      "is-mask": !isText,
+      "is-looking": row === shown,
+      "is-seen": shown >= 0 && mayLook(shown, row, written.length),
+    });
+    return html`<button
+      type="button"
+      class="sbd-learn-at ${looks}"
+      aria-label="${nameOf(written, row)}: whom may it look at?"
+      @click=${() => look(row)}
+      >${isText ? tokenTemplate(written[row] ?? "") : "?"}</button
+    >`;
   }
-  return { root, answer: () => look(written.length + Math.floor(size / 2)) };
+  /** Return a place's line of the picture, in which the places that it may look at are marked. */
+  function line(row: number) {
+    const cells = all.map((column) => {
+      const may = mayLook(row, column, written.length);
+      return html`<span class="sbd-learn-see ${may ? "may" : ""}"></span>`;
+    });
+    return html`<div
+      class="sbd-learn-looks ${row === shown ? "is-looking" : ""}"
+      style="--row: ${row}"
+      @click=${() => look(row)}
+      @pointerenter=${() => show(row)}
+      >${cells}</div
+    >`;
+  }
+  const view = () =>
+    html`<div
+      class="sbd-learn-masks ${isShown ? "is-shown" : ""}"
+      style="--count: ${count}; --written: ${written.length}; --masks: ${size}"
+    >
+      <div class="sbd-learn-sides" aria-hidden="true">
+        <span>written text</span><span>the block: masks</span>
+      </div>
+      <div class="sbd-learn-places" role="group" aria-label="Places">${all.map(place)}</div>
+      <p class="sbd-learn-caption">${shown < 0 ? "" : lookWords(everyone, shown)}</p>
+      <p class="sbd-learn-source">Each line is a place and shows what it looks at.</p>
+      <div class="sbd-learn-axes" aria-hidden="true">
+        <span class="sbd-learn-axis is-written">text</span>
+        <span class="sbd-learn-axis is-block">block</span>
+        <div class="sbd-learn-grid"
+          >${all.map(line)}${ZONES.map(
+            ([name, words]) => html`<span class="sbd-learn-zone is-${name}">${words}</span>`,
+          )}</div
+        >
+      </div>
+    </div>`;
+  return { view, answer: () => look(written.length + Math.floor(size / 2)) };
 };

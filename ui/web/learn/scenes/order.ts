@@ -1,11 +1,12 @@
 // The scene “Out of order”: a sudoku. The reader chooses an empty cell; then the model fills all, the surest first.
 
+import { html } from "lit-html";
 import { capital } from "../../core/letters.ts";
 import type { Lane } from "../../core/run.ts";
-import { make, setText } from "../../dom/elements.ts";
-import type { View } from "../../watch/playhead.ts";
+import { make } from "../../dom/elements.ts";
 import { puzzleIn, SUDOKU_CELLS, SudokuView } from "../../watch/sudoku.ts";
-import { Figure, makeSizedBox, nameCellPasses } from "../parts.ts";
+import { passMark } from "../../watch/tiles.ts";
+import { Figure, news } from "../parts.ts";
 import type { Lesson, MakeScene } from "../view.ts";
 
 const SOURCE =
@@ -21,49 +22,24 @@ export function fillWords(pass: number, last: number) {
   return `forward pass ${pass} (${rest})`;
 }
 
-/** Return the pass that filled a cell. */
 function passOf(lane: Lane, cell: number) {
   return lane.fixed.get(cell)?.pass ?? 0;
 }
 
-/** Return the pass that filled the last cell. */
 function solvedPass(lane: Lane) {
   return Math.max(...Array.from({ length: SUDOKU_CELLS }, (_, cell) => passOf(lane, cell)));
 }
 
-/**
- * Make a list of the forward passes with the empty cells that each filled; later ones are hidden but keep their space.
- * @param puzzle its digits, 0 for an empty cell
- */
-function makePasses(lane: Lane, puzzle: string) {
-  const lines = lane.steps.slice(0, solvedPass(lane) + 1).flatMap(({ reveals }, pass) => {
+/** Return a list of the forward passes with the empty cells that each filled; later ones are hidden but keep their space. */
+function passList(lane: Lane, puzzle: string, now: number) {
+  const lines = lane.steps.slice(0, solvedPass(lane) + 1).map(({ reveals }, pass) => {
     const blanks = reveals.filter(({ position }) => puzzle[position] === "0");
     const cells = blanks.map(({ position }) => cellName(position)).join(", ");
-    if (!cells && pass > 0) return [];
-    return [
-      { pass, node: make("li", "", `${pass + 1}: ${cells || "reads the prompt, fills none"}`) },
-    ];
+    if (!cells && pass > 0) return "";
+    const words = cells || "reads the prompt, fills none";
+    return html`<li class=${pass > now ? "is-ahead" : ""}>${pass + 1}: ${words}</li>`;
   });
-  const root = make("ol", "sbd-learn-passes-list", ...lines.map(({ node }) => node));
-  function update({ pass }: View) {
-    for (const { pass: own, node } of lines) node.classList.toggle("is-ahead", own > pass);
-  }
-  return { root, update };
-}
-
-/**
- * Make a label on the first empty cell with the digits that the givens leave, shown until the model guesses there.
- * @param first the cell
- * @param candidates the digits
- */
-function makeQuestion(lane: Lane, first: number, candidates: string) {
-  const words = `${candidates.split("").join(" or ")}?`;
-  const root = make("span", "sbd-learn-open", { "aria-hidden": "true" }, words);
-  function update({ pass }: View) {
-    const isGuessed = lane.steps[pass]?.masked.has(first) ?? false;
-    root.hidden = isGuessed || lane.fixedAt(first, pass) !== null;
-  }
-  return { root, update };
+  return html`<ol class="sbd-learn-passes-list">${lines}</ol>`;
 }
 
 /** Say when the first empty cell was filled, and what it waited for. */
@@ -85,66 +61,79 @@ function firstWords({ order, runs: { sudoku: run } }: Lesson, first: number) {
   return `${capital(name)} could be ${open} until ${others.join(" and ")} settled it: it ${came}.${waited}`;
 }
 
-export const makeOrderScene: MakeScene = ({ lesson, signal, onActed, say }) => {
+export const makeOrderScene: MakeScene = ({ lesson, signal, onActed, say, draw }) => {
   const { sudoku: run } = lesson.runs;
   const { main } = run;
+  const { order } = lesson;
   const puzzle = puzzleIn(run.prompt) ?? "";
   const first = puzzle.indexOf("0");
   const figure = new Figure(run, signal);
-  const view = new SudokuView(figure.actions({ toggleHold: (cell) => choose(cell) }));
-  const question = makeQuestion(main, first, lesson.order.candidates);
-  const passes = makePasses(main, puzzle);
-  const news = make("p", "sbd-learn-yours", { role: "status" });
-  const empty = [...puzzle].flatMap((digit, cell) => (digit === "0" ? [cell] : []));
+  const grid = new SudokuView(figure.actions({ toggleHold: choose }), passNumber);
+  // On the first empty cell, until the model guesses there: the digits that the givens leave.
+  const open = `${order.candidates.split("").join(" or ")}?`;
+  const question = make("span", "sbd-learn-open", { "aria-hidden": "true" }, open);
+  let words = "";
   let chosen: number | null = null;
   let isAnswered = false;
-  view.cells.forEach(({ node }, cell) => {
+  let now = 0;
+  grid.cells.forEach(({ node }, cell) => {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
-  if (lesson.order.settled_by.length) view.cells[first]?.node.append(question.root);
-  figure.add(view, nameCellPasses(view.root), question, passes);
+  if (order.settled_by.length) grid.cells[first]?.node.append(question);
+  function update(pass: number) {
+    const isGuessed = main.steps[pass]?.masked.has(first) ?? false;
+    question.hidden = isGuessed || main.fixedAt(first, pass) !== null;
+    now = pass;
+    draw();
+  }
+  figure.add(grid, { update: ({ pass }) => update(pass) });
   figure.seek(0, false);
 
+  function tell(next: string) {
+    words = next;
+    draw();
+  }
   function choose(cell: number) {
     if (chosen !== null) return;
     if (puzzle[cell] !== "0") {
-      if (!isAnswered) setText(news, `${capital(cellName(cell))} is given: choose an empty cell.`);
+      if (!isAnswered) tell(`${capital(cellName(cell))} is given: choose an empty cell.`);
       return;
     }
     chosen = cell;
-    view.cells[cell]?.node.setAttribute("data-chosen", "");
+    grid.cells[cell]?.node.setAttribute("data-chosen", "");
     answer();
   }
 
-  /** @param cell that the reader chose, null for none */
-  function wordsFor(cell: number | null) {
-    if (cell === null || cell === first) return firstWords(lesson, first);
-    const came = `it came in forward pass ${passOf(main, cell) + 1}`;
-    return `${ownWords(cell)}${came}. ${firstWords(lesson, first)}`;
+  /** Say how the model filled the cell that the reader chose, if one was, and the first empty one. */
+  function outcome() {
+    if (chosen === null || chosen === first) return firstWords(lesson, first);
+    const came = `it came in forward pass ${passOf(main, chosen) + 1}`;
+    return `${ownWords(chosen)}${came}. ${firstWords(lesson, first)}`;
   }
 
   function answer() {
     isAnswered = true;
-    if (chosen !== null) setText(news, `${ownWords(chosen)}and the model …`);
+    if (chosen !== null) tell(`${ownWords(chosen)}and the model …`);
     figure.play(solvedPass(main), () => {
-      setText(news, wordsFor(chosen));
-      say(wordsFor(chosen));
+      tell(outcome());
+      say(outcome());
     });
     onActed();
   }
-
-  const source = make("p", "sbd-learn-source", SOURCE);
-  const title = make("h3", "", "Filled by each forward pass");
-  const side = make(
-    "div",
-    "sbd-learn-order-side",
-    source,
-    title,
-    passes.root,
-    makeSizedBox(news, empty.map(wordsFor)),
-  );
-  return { root: make("div", "sbd-learn-order", view.root, side), answer };
+  const view = () =>
+    html`<div class="sbd-learn-order">
+      ${grid.root}
+      <div class="sbd-learn-order-side">
+        <p class="sbd-learn-source">${SOURCE}</p>
+        <h3>Filled by each forward pass</h3>
+        ${passList(main, puzzle, now)}${news(words)}
+      </div>
+    </div>`;
+  return { view, answer };
 };
+
+/** Name the forward pass that filled a cell by its number alone. */
+const passNumber: typeof passMark = (state) => passMark(state).replace("#", "");
 
 function ownWords(cell: number) {
   return `You chose ${cellName(cell)}: `;

@@ -1,8 +1,8 @@
 // The scene “What goes wrong”: a story decoded at rising gammas; the reader finds where it breaks.
 
+import { html } from "lit-html";
 import { countOf } from "../../core/numbers.ts";
-import { make, setText } from "../../dom/elements.ts";
-import { makeBar, makePlayedSlider, makeSizedBox } from "../parts.ts";
+import { bar, PlayedSlider } from "../parts.ts";
 import type { MakeScene, StoryRun } from "../view.ts";
 
 /** Put the verdict on a story into words; for a broken story, also what the underline means. */
@@ -38,103 +38,63 @@ export function storyPieces({
     });
 }
 
-function storyText(run: StoryRun) {
-  return storyPieces(run)
-    .map(({ text, isTogether, pass }) => (isTogether ? `${text}${pass}` : text))
-    .join("");
-}
-
-function storyNodes(run: StoryRun) {
-  return storyPieces(run).map(({ text, isClash, isTogether, pass }) => {
-    const span = make("span", isClash ? "sbd-learn-clash" : "", text);
-    if (isTogether)
-      span.append(make("sub", "", { title: `filled by forward pass ${pass}` }, String(pass)));
-    return span;
+const storyTemplate = (run: StoryRun) =>
+  storyPieces(run).map(({ text, isClash, isTogether, pass }) => {
+    const by = html`<sub title="filled by forward pass ${pass}">${pass}</sub>`;
+    return html`<span class=${isClash ? "sbd-learn-clash" : ""}>${text}${isTogether ? by : ""}</span>`;
   });
-}
-
-/** Make the story and its verdict. @param firstBroken index of the first broken */
-function makeStory(runs: StoryRun[], firstBroken: number) {
-  const lastRight = runs[firstBroken - 1];
-  const limit = lastRight
-    ? ` Of the γ tried here, ${lastRight.gamma} is the largest at which it holds.`
-    : "";
-  const wordsOf = (run: StoryRun) => `${verdictWords(run)}${run.is_right ? "" : limit}`;
-  const story = make("p", "sbd-learn-story");
-  const verdict = make("p", "sbd-learn-verdict", { role: "status" });
-  return {
-    nodes: [makeSizedBox(story, runs.map(storyText)), makeSizedBox(verdict, runs.map(wordsOf))],
-    verdict,
-    show(run: StoryRun) {
-      story.replaceChildren(...storyNodes(run));
-      setText(verdict, wordsOf(run));
-      verdict.classList.toggle("is-wrong", !run.is_right);
-    },
-  };
-}
-
-const shareWords = ({ passes, tokens }: StoryRun) =>
-  `${(passes / tokens.length).toFixed(2)} (${passes} for ${tokens.length} tokens)`;
 
 const passesOfToken = ({ passes, tokens }: StoryRun) => passes / tokens.length;
 
-/**
- * Make bars of the forward passes per token, as the stories differ in length: one token at a time, at a gamma where the
- * story holds, and at the chosen gamma.
- * @param rightRun a run where the story holds, if there is one
- */
-function makePassBars(runs: StoryRun[], rightRun: StoryRun | undefined) {
-  const most = Math.max(1, ...runs.map(passesOfToken));
-  const fill = (bar: ReturnType<typeof makeBar>, run: StoryRun) =>
-    bar.set(passesOfToken(run) / most, shareWords(run));
-  const [ntp, right, chosen] = [
-    makeBar("one at a time", "ntp"),
-    makeBar("", "sbd"),
-    makeBar("", "sbd"),
-  ];
-  ntp.set(1 / most, "1");
-  if (rightRun) {
-    right.rename(`γ = ${rightRun.gamma}`);
-    fill(right, rightRun);
-  }
-  const title = make("h3", "", "Forward passes for each token");
-  const bars = rightRun ? [ntp, right, chosen] : [ntp, chosen];
-  return {
-    root: make("div", "sbd-learn-bars", title, ...bars.map(({ root }) => root)),
-    show(run: StoryRun) {
-      chosen.rename(`now: γ = ${run.gamma}`);
-      fill(chosen, run);
-    },
-  };
-}
-
-export const makeWrongScene: MakeScene = ({ lesson, signal, onActed, say }) => {
+export const makeWrongScene: MakeScene = ({ lesson, signal, onActed, say, draw }) => {
   // γ = 0 is left out: it only repeats one token at a time, plus the prompt's forward pass.
   const runs = lesson.edges.filter(({ gamma }) => gamma > 0);
-  const last = runs.length - 1;
   const firstBroken = runs.findIndex(({ is_right: isRight }) => !isRight);
-  const story = makeStory(runs, firstBroken);
-  const bars = makePassBars(runs, firstBroken > 0 ? runs[0] : undefined);
-  function show(index: number) {
-    const run = runs[index];
-    if (!run) return;
-    story.show(run);
-    bars.show(run);
+  const most = Math.max(1, ...runs.map(passesOfToken));
+  const runNow = () => runs[slider.value] as StoryRun;
+  function verdict() {
+    const [run, right] = [runNow(), runs[firstBroken - 1]];
+    const isLimited = right && !run.is_right;
+    const limit = isLimited
+      ? ` Of the γ tried here, ${right.gamma} is the largest at which it holds.`
+      : "";
+    return verdictWords(run) + limit;
   }
-  const acts = {
-    show,
-    onMoved: (index: number) => index >= firstBroken && onActed(),
-    onStopped: () => say(story.verdict.textContent ?? ""),
-  };
-  const words = (index: number) => countOf(runs[index]?.gamma ?? 0, "nat");
-  const slider = makePlayedSlider("γ", last, words, acts, signal);
+  const slider = new PlayedSlider(
+    "γ",
+    runs.length - 1,
+    () => countOf(runNow().gamma, "nat"),
+    draw,
+    (index) => index >= firstBroken && onActed(),
+    () => say(verdict()),
+    signal,
+  );
+  /** Return a bar of a story's forward passes per token, as the stories differ in length. */
+  function passBar(name: string, run: StoryRun) {
+    const { passes, tokens } = run;
+    const share = `${passesOfToken(run).toFixed(2)} (${passes} for ${tokens.length} tokens)`;
+    return bar("sbd", name, passesOfToken(run) / most, share);
+  }
 
   function answer() {
     onActed();
     slider.play(0, firstBroken);
   }
-  slider.goTo(0);
-  const prompt = make("p", "sbd-learn-source", `Prompt: ${lesson.story}`);
-  const root = make("div", "sbd-learn-wrong", prompt, ...story.nodes, slider.root, bars.root);
-  return { root, answer };
+  const [first] = runs;
+  const view = () => {
+    const run = runNow();
+    return html`<div class="sbd-learn-wrong">
+      <p class="sbd-learn-source">Prompt: ${lesson.story}</p>
+      <p class="sbd-learn-story">${storyTemplate(run)}</p>
+      <p class="sbd-learn-verdict ${run.is_right ? "" : "is-wrong"}" role="status">${verdict()}</p>
+      ${slider.template}
+      <div class="sbd-learn-bars">
+        <h3>Forward passes for each token</h3>
+        ${bar("ntp", "one at a time", 1 / most, "1")}
+        ${first && firstBroken > 0 ? passBar(`γ = ${first.gamma}`, first) : ""}
+        ${passBar(`now: γ = ${run.gamma}`, run)}
+      </div>
+    </div>`;
+  };
+  return { view, answer };
 };

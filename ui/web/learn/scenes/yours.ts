@@ -1,156 +1,132 @@
 // The scene “Your turn”: what to do about a doubtful word, and a box for the reader's own prompt, which the player then
 // decodes. The exported lesson, which has no model, says what to run instead.
 
+import { html, render } from "lit-html";
 import constants from "../../constants.json" with { type: "json" };
 import { tokenName } from "../../core/letters.ts";
 import { formatPercent } from "../../core/numbers.ts";
-import type { Run } from "../../core/run.ts";
-import { make, setText } from "../../dom/elements.ts";
+import { make } from "../../dom/elements.ts";
 import { currentModel, isChatChosen, modelNamed, onModels } from "../../models.ts";
-import type { MakeScene, Redo } from "../view.ts";
-import { makeGuesses } from "./guess.ts";
+import type { MakeScene } from "../view.ts";
+import { guessesTemplate } from "./guess.ts";
 
 type Pin = [position: number, token: number];
 
-export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say }) => {
-  const doubt = makeDoubt(lesson.runs.text, say, host?.redo ?? null);
-  const root = make("div", "sbd-learn-yours-card", doubt);
-  onActed();
-  if (!host) {
-    root.append(...makeNotes(lesson.prompts));
-    return { root, answer: onActed };
-  }
-  const box = makePromptBox();
-  const examples = make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" });
-  const who = make("span", "");
-  const other = make("button", "sbd-learn-link", "Use nano, which was", () =>
-    host.chooseModel(currentModel()?.other ?? ""),
-  );
-  root.append(box, examples, make("p", "sbd-learn-source", { role: "status" }, who, other));
-  const suggest = () => {
-    const { title = "The model", paper = "", other: name = "" } = currentModel() ?? {};
-    const way = paper ? "by verify, as it was not trained for the rule of these scenes. " : "by γ.";
-    setText(who, `${title} decodes it, ${way}`);
-    other.hidden = !modelNamed(name);
-    const prompts = isChatChosen() ? lesson.chat_prompts : lesson.prompts;
-    if (box.placeholder === prompts[0]) return;
-    box.placeholder = prompts[0] ?? "";
-    examples.replaceChildren(...prompts.map((prompt) => makeExample(prompt, box)));
-  };
-  onModels(suggest, signal);
-  suggest();
-  return { root, answer: onActed, prompt: () => box.value.trim() || box.placeholder };
-};
-
-/**
- * Return what the player shows of a word: the model's guesses, what the rereading would have written, and two ways to
- * decode again.
- */
-function inspect(run: Run, position: number, redo: Redo | null) {
-  const { main } = run;
-  const { token = 0, pass = 0 } = main.fixed.get(position) ?? {};
-  const { argmax = 0, probability = 0, argmaxProbability = 0 } = main.hindsight.get(position) ?? {};
-  const top = main.steps[pass]?.masked.get(position)?.top ?? [];
-  const guesses: [string, number][] = top.map((entry) => [
-    run.tokenText(entry.token),
-    entry.probability,
-  ]);
-  const [own, other] = [token, argmax].map((id) => tokenName(run.tokenText(id).trim()));
-  const line = (name: Node, words: string) => make("p", "", name, ` ${words}`);
-  /** A button that decodes again with these tokens given; only its name where nothing decodes. */
-  const act = (name: string, given: Pin[]) => {
-    const pinned = [...new Map([...given, [position, argmax] as Pin])].sort((a, b) => a[0] - b[0]);
-    const origin = { kind: name.toLowerCase(), position, pass };
-    return redo
-      ? make("button", "sbd-learn-choice", name, () => redo(run, { pinned }, origin))
-      : make("b", "", `${name}:`);
-  };
-  const before = main.knownAt(pass - 1).map((item): Pin => [item.position, item.token]);
-  return [
-    make("h3", "", `Guesses in forward pass ${pass + 1}`),
-    makeGuesses(guesses),
-    line(
-      make("b", "", "Hindsight:"),
-      `reread, ${own} gets ${formatPercent(probability)}, ${other} ${formatPercent(argmaxProbability)}. To differ is not to be wrong.`,
-    ),
-    line(act("Pin", []), `decode again with ${other} fixed here.`),
-    line(act("Branch", before), `keep what stood before it, put ${other} here, decode the rest.`),
-  ];
-}
-
-/**
- * Make the first block of the story with words that the rereading would not have written; these can be clicked, as in
- * the player.
- */
-function makeDoubt(run: Run, say: (words: string) => void, redo: Redo | null) {
+export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, draw }) => {
+  const { text: run } = lesson.runs;
   const { main, blockSize } = run;
   const doubted = [...main.hindsight.keys()].filter((at) => main.disagrees(at, main.lastPass));
-  const first = Math.min(...doubted);
-  if (!doubted.length) return "";
-  const start = first - (first % blockSize);
+  let shown = Math.min(...doubted);
+  const start = shown - (shown % blockSize);
+  const limits = { rows: 2, maxlength: constants.limits.typedCharacters };
+  const box = make("textarea", "sbd-learn-prompt", { ...limits, "aria-label": "Your prompt" });
   const card = make("div", "sbd-learn-inspected");
-  const words = Array.from({ length: blockSize }, (_, offset) => {
-    const at = start + offset;
-    const text = run.tokenText(main.fixed.get(at)?.token);
-    if (!doubted.includes(at)) return make("span", "", text);
-    const word = make("button", "sbd-learn-doubt", { "aria-pressed": "false" });
-    word.textContent = text;
-    word.addEventListener("click", () => show(at));
-    return word;
-  });
-  function show(at: number) {
-    words.forEach((word, offset) => {
-      if (word instanceof HTMLButtonElement)
-        word.setAttribute("aria-pressed", String(start + offset === at));
-    });
-    card.replaceChildren(...inspect(run, at, redo));
-    say(card.textContent ?? "");
+
+  /**
+   * Return what the player shows of a word: the model's guesses, what the rereading would have written, and two ways to
+   * decode again.
+   */
+  function inspected(position: number) {
+    const { token = 0, pass = 0 } = main.fixed.get(position) ?? {};
+    const reread = main.hindsight.get(position);
+    const { argmax = 0, probability = 0, argmaxProbability = 0 } = reread ?? {};
+    const top = main.steps[pass]?.masked.get(position)?.top ?? [];
+    const guesses = top.map((entry): [string, number] => [
+      run.tokenText(entry.token),
+      entry.probability,
+    ]);
+    const [own, other] = [token, argmax].map((id) => tokenName(run.tokenText(id).trim()));
+    /** Return a button that decodes again with these tokens given; only its name where nothing decodes. */
+    const act = (name: string, given: Pin[]) => {
+      const all = new Map([...given, [position, argmax] as Pin]);
+      const pinned = [...all].sort((a, b) => a[0] - b[0]);
+      const redo = () => host?.redo(run, { pinned }, { kind: name.toLowerCase(), position, pass });
+      return host
+        ? html`<button type="button" class="sbd-learn-choice" @click=${redo}>${name}</button>`
+        : html`<b>${name}:</b>`;
+    };
+    const before = main.knownAt(pass - 1).map((item): Pin => [item.position, item.token]);
+    return html`<h3>Guesses in forward pass ${pass + 1}</h3>
+      ${guessesTemplate(guesses)}
+      <p
+        ><b>Hindsight:</b> reread, ${own} gets ${formatPercent(probability)}, ${other}
+        ${formatPercent(argmaxProbability)}. To differ is not to be wrong.</p
+      >
+      <p>${act("Pin", [])} decode again with ${other} fixed here.</p>
+      <p>${act("Branch", before)} keep what stood before it, put ${other} here, decode the rest.</p>`;
   }
-  show(first);
-  return make(
-    "section",
-    "sbd-learn-doubts",
-    { "aria-label": "A doubted word" },
-    make(
-      "div",
-      "",
-      make("h3", "", "Do you doubt a word? Click it, here as in the player"),
-      make("p", "sbd-learn-story", ...words),
-      make(
-        "p",
-        "sbd-learn-source",
-        "By nano. Underlined: the rereading would write another token.",
-      ),
-    ),
-    card,
-  );
-}
 
-function makePromptBox() {
-  return make("textarea", "sbd-learn-prompt", {
-    rows: 2,
-    maxlength: constants.limits.typedCharacters,
-    "aria-label": "Your prompt",
-  });
-}
+  /** Return the first block of the story with words that can be clicked, as the rereading would have written others. */
+  function doubts() {
+    const word = (at: number) => {
+      const text = run.tokenText(main.fixed.get(at)?.token);
+      if (!doubted.includes(at)) return html`<span>${text}</span>`;
+      const show = () => {
+        shown = at;
+        draw();
+        say(card.textContent ?? "");
+      };
+      return html`<button
+        type="button"
+        class="sbd-learn-doubt"
+        aria-pressed=${at === shown}
+        @click=${show}
+        >${text}</button
+      >`;
+    };
+    render(inspected(shown), card);
+    const places = Array.from({ length: blockSize }, (_, offset) => start + offset);
+    return html`<section class="sbd-learn-doubts" aria-label="A doubted word">
+      <div>
+        <h3>Do you doubt a word? Click it, here as in the player</h3>
+        <p class="sbd-learn-story">${places.map(word)}</p>
+        <p class="sbd-learn-source"
+          >By nano. Underlined: the rereading would write another token.</p
+        >
+      </div>
+      ${card}
+    </section>`;
+  }
 
-/** @param box gets the prompt at a click */
-function makeExample(prompt: string, box: HTMLTextAreaElement) {
-  const chip = make("button", "sbd-learn-choice is-prompt", { title: prompt }, prompt);
-  chip.addEventListener("click", () => {
-    box.value = prompt;
-  });
-  return chip;
-}
-
-function makeNotes(prompts: string[]) {
-  return [
-    make(
-      "p",
-      "sbd-learn-yours",
-      "This file has no model inside. On a machine with the repository, run: python app.py",
-    ),
-    make("h3", "", "Prompts to try there"),
-    make("ul", "sbd-learn-examples", ...prompts.map((prompt) => make("li", "", prompt))),
-  ];
-}
+  const promptsNow = () => (isChatChosen() ? lesson.chat_prompts : lesson.prompts);
+  function ask() {
+    const { title = "The model", paper = "", other = "" } = currentModel() ?? {};
+    const way = paper ? "by verify, as it was not trained for the rule of these scenes. " : "by γ.";
+    box.placeholder = promptsNow()[0] ?? "";
+    const chip = (prompt: string) => {
+      const take = () => {
+        box.value = prompt;
+      };
+      const look = "sbd-learn-choice is-prompt";
+      return html`<button type="button" class=${look} title=${prompt} @click=${take}>${prompt}</button>`;
+    };
+    const change = () => host?.chooseModel(other);
+    return html`${box}
+      <div class="sbd-learn-choices" role="group" aria-label="Examples">${promptsNow().map(chip)}</div>
+      <p class="sbd-learn-source" role="status"
+        ><span>${title} decodes it, ${way}</span
+        ><button
+          type="button"
+          class="sbd-learn-link"
+          ?hidden=${!modelNamed(other)}
+          @click=${change}
+          >Use nano, which was</button
+        ></p
+      >`;
+  }
+  const notes = () =>
+    html`<p class="sbd-learn-yours"
+        >This file has no model inside. On a machine with the repository, run: python app.py</p
+      >
+      <h3>Prompts to try there</h3>
+      <ul class="sbd-learn-examples">
+        ${lesson.prompts.map((prompt) => html`<li>${prompt}</li>`)}
+      </ul>`;
+  onModels(draw, signal);
+  onActed();
+  const view = () =>
+    html`<div class="sbd-learn-yours-card">
+      ${doubted.length ? doubts() : ""}${host ? ask() : notes()}
+    </div>`;
+  return { view, answer: onActed, prompt: () => box.value.trim() || box.placeholder };
+};
