@@ -172,8 +172,8 @@ def test_all_staircases_stand_on_one_scale(compared):
         assert box > 0
 
 
-def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, story_url):
-    page = open_page(story_url, 390, 844, color_scheme="dark", reduced_motion="reduce")
+def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, measured_url):
+    page = open_page(measured_url, 390, 844, color_scheme="dark", reduced_motion="reduce")
     enter(page)
     chip = page.get_by_role("button", name="Solvers", exact=True)
     chip.click()

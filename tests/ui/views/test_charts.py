@@ -20,8 +20,9 @@ def test_the_texts_quote_the_sweep_that_is_drawn():
     words = value["cards"][-1]["words"]
     count = min(task["num_examples"] for task in stored["rows"]["NTP"]["families"])
     assert f"six tasks, {count} examples of each, in blocks of {stored['block_size']}" in words
-    assert f"the last {MAX_MARKED} that" in words
+    assert f"the last {MAX_MARKED} of nano that" in words
     assert "{" not in json.dumps([card["words"] for card in value["cards"]])
     mean = stored["rows"]["NTP"]["mean"]
     assert value["sweep"]["NTP"] == [mean["accuracy"], mean["tokens_per_forward"]]
     assert value["sweep"].keys() == stored["rows"].keys()
+    assert value["model"] == stored["model"]
