@@ -28,10 +28,12 @@ from ui.page import (
     CARD_PATH,
     DIST,
     GPU_RUNTIME,
+    LESSON_PATH,
     RUNTIME,
     card_html,
     entry_of_export,
     gallery_json,
+    lesson_html,
     page_files,
     page_html,
 )
@@ -64,6 +66,7 @@ def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
     for name, file in page_files().items():
         put(out / name, file)
     put(out / CARD_PATH, card_html())
+    put(out / LESSON_PATH, lesson_html())
     for export in exports:
         for name in export.names:
             put(out / folder_path_of(export) / name, export.folder / name)

@@ -22,7 +22,7 @@ from tests.browser.site.conftest import DECODE, address, serving
 from tests.workers import free_port
 from ui import examples, server
 from ui.models import models_of
-from ui.share import lesson_page as export
+from ui.page import lesson_html
 
 FOLDER = ASSETS / "pictures"
 WIDTH = 1440
@@ -140,7 +140,7 @@ def photograph_learn(browser: Any) -> None:
         tab(browser, reduced_motion="reduce") as page,
     ):
         lesson = Path(held) / "learn.html"
-        lesson.write_text(export.page(), encoding="utf-8")
+        lesson.write_text(lesson_html(), encoding="utf-8")
         for scene in SCENES:
             page.goto("about:blank")  # or only the hash would change
             page.goto(f"{lesson.as_uri()}#learn/{scene}")

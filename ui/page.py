@@ -24,7 +24,7 @@ from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
 from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Models, serve_export
 from ui.views.charts import LIBRARY, LIBRARY_PATH, charts_value
 from ui.views.compare import compare_value
-from ui.views.learn import setting
+from ui.views.learn import lesson, setting
 from ui.views.recorded import gallery_value, home_value, opening, replay
 from ui.views.roofline import roofline_value
 
@@ -37,6 +37,7 @@ RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
 GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
 CARD = DEFAULT_CHECKPOINT / "README.md"
 CARD_PATH = "model-card.html"
+LESSON_PATH = "lesson.html"
 RUN_ID = "gallery"
 """Id of every recorded run; the page gives each its own."""
 
@@ -61,6 +62,15 @@ def card_html() -> str:
     text = re.sub("<!--.*?-->", "", text)
     card = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return (ASSETS / "html" / "card.html").read_text("utf-8").replace("<!--CARD-->", card)
+
+
+def lesson_html() -> str:
+    """Make lesson.html: the scenes of the Learn view in one file, which works offline."""
+    names = (*REPLAY_STYLES, "learn")
+    styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
+    text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
+    text = text.replace("/*SCRIPTS*/", (DIST / "learn.js").read_text("utf-8"))
+    return text.replace("<!--LESSON-->", lesson(has_model=False))
 
 
 def gallery_json(name: str) -> str:
@@ -105,7 +115,7 @@ def page_html(
         "charts": charts_value(),
         "roofline": roofline_value(),
         "gallery": gallery_value(),
-        "footer": wire_json({"code": code, "card": CARD_PATH}),
+        "footer": wire_json({"code": code, "card": CARD_PATH, "lesson": LESSON_PATH}),
         **more_views,
     }
     page = (ASSETS / "html" / "page.html").read_text("utf-8").strip()

@@ -32,9 +32,11 @@ from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
 from ui.page import (
     CARD_PATH,
+    LESSON_PATH,
     card_html,
     entries_of_offers,
     gallery_json,
+    lesson_html,
     page_files,
     page_html,
 )
@@ -110,6 +112,7 @@ class PageServer(Server):
             **{name: file.read_bytes for name, file in small.items()},
             "index.html": self._index,
             CARD_PATH: card_html,
+            LESSON_PATH: lesson_html,
             **{f"gallery/{item.name}.json": partial(gallery_json, item.name) for item in gallery()},
         }
         self.held = cache(lambda name: Held.of(self._made[name](), name))

@@ -9,7 +9,7 @@ from tests.browser.conftest import RUN, painted, sync_api
 from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import learn_runs
-from ui.share import lesson_page as export
+from ui.page import lesson_html
 from ui.views.learn import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,7 @@ STEP_MS = 1_500
 @pytest.fixture(scope="module")
 def lesson_url(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("learn") / "learn.html"
-    path.write_text(export.page(), encoding="utf-8")
+    path.write_text(lesson_html(), encoding="utf-8")
     return path.as_uri()
 
 

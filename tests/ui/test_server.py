@@ -68,6 +68,7 @@ def test_every_file_that_the_page_names_is_there(visitor):
     ]
     names += [
         "vendor/plotly-cartesian.min.js",
+        "lesson.html",
         "model-card.html",
         "html/replay.html",
         "dist/engine.js",

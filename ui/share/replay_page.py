@@ -6,7 +6,7 @@ python -m ui.share.replay_page sbd.json ntp.json --out run.html   several lanes,
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from sbd_core.cli.output import with_output
@@ -14,18 +14,6 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.files import read_file
 from sbd_core.replay import replay_html
 from ui.share.trace_files import read_trace
-
-
-def write_page(program: str, out: Path, make: Callable[[], str]) -> int:
-    """Make a page and write it; return 0, or 2 after an error that is printed in one line."""
-    try:
-        page = make()
-        out.write_text(page, encoding="utf-8")
-    except (OSError, UnicodeDecodeError, SetBlockDecodingError) as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 2
-    print(f"wrote {out}: {len(page.encode()) / 1000:.0f} kB")
-    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,11 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("traces", nargs="+", type=Path, help="trace files, the main one first")
     parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
     flags = parser.parse_args(arguments)
-    return write_page(
-        parser.prog,
-        flags.out,
-        lambda: replay_html(*(read_trace(read_file(path).decode()) for path in flags.traces)),
-    )
+    try:
+        page = replay_html(*(read_trace(read_file(path).decode()) for path in flags.traces))
+        flags.out.write_text(page, encoding="utf-8")
+    except (OSError, UnicodeDecodeError, SetBlockDecodingError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+    print(f"wrote {flags.out}: {len(page.encode()) / 1000:.0f} kB")
+    return 0
 
 
 if __name__ == "__main__":

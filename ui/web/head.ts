@@ -97,13 +97,15 @@ const REACHED =
   "forward pass on average.";
 
 export function mountFooter(element: HTMLElement, value: string, signal: AbortSignal) {
-  const { code, card }: { code: string; card: string } = JSON.parse(value);
+  const { code, card, lesson }: Record<"code" | "card" | "lesson", string> = JSON.parse(value);
   const root = find(element, ".sbd-footer");
   const link = (href: string, text: string) =>
     html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
   const content = html`${link(PAPER_PAGE, "Gat et al. 2025, arXiv 2509.04185")}${
     code ? link(code, "Code") : ""
-  }${link(pageAddress(card), "Model card")}<span
+  }${link(pageAddress(card), "Model card")}<a href=${pageAddress(lesson)} download
+      >The lesson as one file</a
+    ><span
       >The paper and this page${questionTemplate("what is added and reached", `${REACHED} ${ADDED}`)}</span
     >`;
   render(content, root);

@@ -57,6 +57,7 @@ def test_switching_keeps_the_prompt_changes_the_examples_and_decodes(serve, open
     expect(choice(page, "Large 135M")).to_be_checked()
     choice(page, "small 5M").check()
     expect(page.get_by_role("button", name="Rewriting")).to_have_count(0)
+    expect(prompt).to_have_value("Why is the sky blue?")  # also once it was decoded
     decode_button(page).click()
     page.wait_for_function(f"{RUN}.isComplete && {RUN}.model === 'small'")
 

@@ -9,7 +9,7 @@ import pytest
 
 from ui import examples
 from ui.best_settings import EVALUATION
-from ui.share import lesson_page
+from ui.page import lesson_html
 from ui.views import learn
 from ui.views.learn import facts, machines, run_seconds
 
@@ -115,10 +115,8 @@ def test_machines_of_one_name_are_one(kept):
     assert not re.search("SXM|bf16|fp16|FP8", " ".join(names))
 
 
-def test_export_writes_one_file_that_asks_for_nothing(tmp_path, capsys):
-    path = tmp_path / "learn.html"
-    assert lesson_page.main(["--out", str(path)]) == 0
-    text = path.read_text("utf-8")
+def test_the_lesson_is_one_file_that_asks_for_nothing():
+    text = lesson_html()
     assert "default-src 'none'" in text
     assert not re.search(r"(?:src|href)=[\"']?https?:", text.replace("https://arxiv.org", ""))
     assert "<!--LESSON-->" not in text

@@ -168,6 +168,12 @@ export class LearnView {
     addEventListener("popstate", follow, { signal });
     addEventListener("hashchange", follow, { signal });
     onResize(this.root, () => this.fit(), signal);
+    this.root.addEventListener("keydown", (event) => {
+      const isTyped = event.target instanceof HTMLTextAreaElement && event.key === "Enter";
+      if (!isTyped || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.decode();
+    });
     makeTermNote(this.root, signal);
   }
 

@@ -181,7 +181,7 @@ export class NumbersView {
   }
 }
 
-const OF_COSTS_WORDS = "an earlier version chose its rows; decoded again, it takes the default";
+const OF_COSTS_WORDS = "An earlier version chose its rows; decoded again, it takes the default";
 const DRAWN_WORDS =
   "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
   "compares them without drawing.";
@@ -245,7 +245,7 @@ export class Headline {
       isCompared && !timing && passCostWords(run), // of this run alone
       isOfCosts && OF_COSTS_WORDS,
     ];
-    setText(this.note, notes.filter(Boolean).join("; "));
+    setText(this.note, notes.filter(Boolean).join(". "));
     const { shown, ntp: ntpTime, label } = speedCell(view, numbers, timing);
     const about = [
       isCompared && whyNotFaster(run, numbers, timing),

@@ -59,7 +59,8 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
   /** Return the first block of the story with words that can be clicked, as the rereading would have written others. */
   function doubts() {
     const word = (at: number) => {
-      const text = run.tokenText(main.fixed.get(at)?.token);
+      const whole = run.tokenText(main.fixed.get(at)?.token);
+      const text = at === start ? whole.trimStart() : whole;
       if (!doubted.includes(at)) return html`<span>${text}</span>`;
       const show = () => {
         shown = at;
