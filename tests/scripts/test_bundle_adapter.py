@@ -91,5 +91,5 @@ def test_an_unknown_dtype_is_refused(trained: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "model").exists()
     info = trained / ADAPTER_INFO
     info.write_text(json.dumps({**json.loads(info.read_text()), "cpu_dtype": 8}))
-    with pytest.raises(ModelError, match="names 8 as cpu_dtype"):
+    with pytest.raises(ModelError, match="names '8' as cpu_dtype"):
         sbd_core.load(trained, device="cpu")

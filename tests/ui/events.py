@@ -37,3 +37,15 @@ def block_pass(
         hindsight=hindsight,
         seconds=seconds,
     )
+
+
+def two_passes() -> list[StepEvent]:
+    """A block of two: position 1 is surer and lands first, position 0 in the next pass."""
+    block = Span(0, 2)
+    return [
+        prefill(),
+        block_pass(
+            1, block, {0: (1.25, {7: 0.5, 8: 0.25}), 1: (0.0625, {9: 0.96, 8: 0.0001})}, {1: 9}
+        ),
+        block_pass(2, block, {0: (0.5, {7: 0.75, 8: 0.25})}, {0: 7}, committed=(7, 9)),
+    ]

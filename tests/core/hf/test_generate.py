@@ -1,6 +1,7 @@
 """model.generate() with Set Block Decoding: the tokens of sbd_core.generate, by either way in."""
 
 from dataclasses import replace
+from functools import partial
 
 import accelerate
 import pytest
@@ -25,7 +26,7 @@ from sbd_core.hf import generate, prepare
 from sbd_core.models.logits_processors import LogitsRules, with_processors
 from sbd_core.sampling import LogitStatsSpec
 from sbd_core.solvers import EntropyBound, TopK
-from sbd_core.training.checkpoint import export
+from sbd_core.training.checkpoint import export, write_model
 from sbd_core.training.recipe import read_recipe
 from tests.core.hf.conftest import LENGTH, PROMPTS, answers, expected
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
@@ -135,7 +136,8 @@ def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_ke
         prepare(source, ready, block_range=(2, 4), strategy="fast")
     prepare(source, ready, block_range=(2, 4), strategy="verify")
     recipe = replace(read_recipe("sbd", None, {}), min_block_size=2, max_block_size=4)
-    export(AutoModelForCausalLM.from_pretrained(ready), tokenizer, recipe, trained)
+    model = AutoModelForCausalLM.from_pretrained(ready)
+    export(trained, partial(write_model, model, tokenizer, recipe), tokenizer.save_pretrained)
     ids = tokenizer(PROMPTS[0])["input_ids"]
     for folder in (ready, trained):
         model = AutoModelForCausalLM.from_pretrained(

@@ -123,7 +123,6 @@ export function entropyHeatmap(run: Run): Figure {
       hoverongaps: false,
       hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
       colorscale: ramp.map((colour, index) => [index / (ramp.length - 1), colour]),
-      showscale: true,
       colorbar: {
         thickness: 12,
         outlinewidth: 0,
@@ -263,6 +262,7 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
         name,
         x: [speed],
         y: [rounded(accuracy)],
+        text: [""],
         mode: "markers",
         marker: { symbol, size: 14, color },
         hovertemplate: `${name}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
