@@ -1,5 +1,6 @@
 """Laws 1 to 3: a decode is what it is from scratch, by transformers' greedy, and in any batch."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -42,7 +43,12 @@ def check_against_reference(model, prompt, block_size, gamma, num_new, temperatu
     assert len(passes) == len(expected.block_logits)
     for call, logits in zip(passes, expected.block_logits, strict=True):
         assert_near(call.block_logits, logits)
-    check_causal_logits(model, [*trace.prompt_token_ids, *trace.token_ids], recorder.calls)
+    text = [*prompt_ids, *trace.token_ids]
+    check_causal_logits(model, text, recorder.calls)
+    causal = reference.full_forward(model, text, [])[len(prompt_ids) - 1 :]
+    for item in (item for event in trace.events for item in event.hindsight):
+        row = causal[item.position].index_fill(0, torch.tensor([model.mask_token_id]), -math.inf)
+        assert row[item.argmax_id] >= row.max() - 1e-4
     return list(trace.events)
 
 
