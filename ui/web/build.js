@@ -19,7 +19,7 @@ const SHARED = {
   charset: "utf8",
   // lit-html's build for Node works in browsers too, and lets tests import the page's script without a document.
   alias: Object.fromEntries(
-    ["", "/directives/guard.js", "/directives/live.js"].map((path) => [
+    ["", "/directives/guard.js", "/directives/keyed.js", "/directives/live.js"].map((path) => [
       `lit-html${path}`,
       `./node_modules/lit-html/node${path || "/lit-html.js"}`,
     ]),

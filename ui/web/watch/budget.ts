@@ -3,6 +3,7 @@
 // the positions that it would reveal light up, without a forward pass.
 
 import { html, render, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
 import { entropyColour, inkOn } from "../core/colours.ts";
 import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.ts";
 import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
@@ -121,7 +122,10 @@ export class Budget {
         @pointermove=${(event: PointerEvent) => this.drag(event)}
       >
         <div class="sbd-budget-bar"
-          >${layout.segments.slice(0, MAX_TILES).map((each) => this.segmentTemplate(view, each))}</div
+          >${keyed(
+            pass,
+            layout.segments.slice(0, MAX_TILES).map((each) => this.segmentTemplate(view, each)),
+          )}</div
         >
         <div
           class="sbd-gamma"
