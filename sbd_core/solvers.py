@@ -186,9 +186,14 @@ class Factor(Solver):
     """
 
     factor: float = setting(
-        1.0, low=0, label="Factor", link="factor", step=0.05, words="factor {}",
+        1.0,
+        low=0,
+        label="Factor",
+        link="factor",
+        step=0.05,
+        words="factor {}",
         help="of the solver of that name: larger reveals more at once",
-    )  # fmt: skip
+    )
     name, title = "factor", "Factor"
     ranking, stop, swept_values = "confidence", "factor", (0.1, 0.25, 0.5, 1.0, 1.5)
 
@@ -285,9 +290,10 @@ def select(
     generator: source of randomness for the solver Random; the others do not use it.
     Raises ArgumentError if is_masked has another type or shape, or is False everywhere.
     """
-    order = reveal_order(solver, candidates, is_masked, generator)
-    is_revealed = is_masked & False
-    is_revealed[order] = True
+    import torch
+
+    is_revealed = torch.zeros_like(is_masked)
+    is_revealed[reveal_order(solver, candidates, is_masked, generator)] = True
     return is_revealed
 
 
@@ -298,12 +304,14 @@ def reveal_order(
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
     """The positions that select() chooses, best first. For arguments and errors see select()."""
+    import torch
+
     if type(solver) not in SOLVERS.values():
         raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
     shape = tuple(candidates.entropy.shape)
-    if str(is_masked.dtype) != "torch.bool" or tuple(is_masked.shape) != shape:
+    if is_masked.dtype != torch.bool or tuple(is_masked.shape) != shape:
         raise ArgumentError("is_masked", f"must be a bool tensor of shape {shape}", is_masked)
-    masked = [offset for offset, flag in enumerate(is_masked.tolist()) if flag]
+    masked = is_masked.nonzero()[:, 0].tolist()
     if not masked:
         raise ArgumentError("is_masked", "must mask at least one position", is_masked.tolist())
     names = (item.name for item in fields(ConfidenceScores))

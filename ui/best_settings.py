@@ -37,6 +37,7 @@ PAPER_WORDS = (
 class Best:
     """Initial settings of the form.
 
+    block_size: None takes the largest that the model was trained on.
     paper: warning to show while the paper's solver is chosen; "" shows none.
     causal_first: (gamma for CausalFirst, sentence on its results); None if it was not measured.
     """

@@ -41,6 +41,7 @@ IPV6_PREFIX = 64
 """Prefix length of the IPv6 network that counts as one visitor."""
 MAX_WAITING = 20
 MAX_PAUSE = 1.0
+"""Longest pause in seconds after a computed request."""
 MAX_DELAY = 2.0
 """Longest delay in seconds of a request when there are too many; one due later is refused."""
 MAX_STREAMS = 64

@@ -57,6 +57,7 @@ class Form:
         0 as repetition_penalty takes the model's default.
     template: answer with blanks, see template_pins().
     ask: short id of the request; the first JSON line of the run repeats this id for the player.
+    model: "" takes the page's first model. system: message to the model before the prompt.
     """
 
     prompt: Any

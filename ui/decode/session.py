@@ -125,6 +125,7 @@ class Update:
     """One message about a run.
 
     lines: JSON lines for the player, see sbd_core.run_lines.
+    message: text for the status line; "" clears it.
     lanes: the lanes, the main one first, in updates during or after their decode; else ().
     """
 
