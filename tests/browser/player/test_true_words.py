@@ -92,6 +92,7 @@ def test_a_decode_is_judged_from_its_prompt_and_a_prompt_nothing_can_check_is_no
     decode(page)
     chips = page.locator(".sbd-verdict-chip:visible")
     expect(chips).to_have_text(["✗ Wrong, identical", "✗ Wrong"])
+    page.get_by_label("Advance").select_option("pass")
     page.get_by_role("button", name="First forward pass").click()
     expect(chips).to_have_count(0)
     page.get_by_role("button", name="Last forward pass").click()

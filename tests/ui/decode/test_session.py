@@ -167,7 +167,8 @@ def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
 
 
 def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypatch):
-    monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 1000.0)
+    monkeypatch.setattr(session_module, "SECONDS_TO_FIRST", 1000.0)
+    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_UPDATES", 1000.0)
     news = updates(Form("p"))
     assert len(news) == 2
     first = lines(news[:1])
