@@ -93,6 +93,7 @@ def test_keys_walk_every_scene_there_and_back(lesson):
             page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
     expect(question(page)).to_have_text(scenes()[-2]["question"])
+    expect(answer(page)).to_have_text(plain(scenes()[-2]["answer"]))  # still answered
     page.keyboard.press("Home")
     expect(question(page)).to_have_text(scenes()[0]["question"])
     page.keyboard.press("End")
