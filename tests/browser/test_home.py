@@ -146,7 +146,7 @@ def test_at_the_end_both_answers_are_whole_and_one_click_shows_a_real_model_chec
     why = page.locator(".sbd-home-why")
     expect(why).to_contain_text("Our addition, not the paper’s")
     expect(why).to_contain_text("SmolLM2 135M; every token is that of next-token prediction")
-    expect(why).to_contain_text("timed once; measure yours")
+    expect(why).to_contain_text("by longer passes, timed once; measure yours")
     expect(real).to_be_focused()
     why.get_by_role("button", name="measure yours").click()
     expect(page.locator(".sbd-prompt")).to_have_text(main.prompt)

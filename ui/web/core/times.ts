@@ -105,5 +105,5 @@ export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) 
 export function passCostWords({ main, ntp }: Run) {
   const [own, plain] = [secondsOfPasses(main.steps), secondsOfPasses(ntp?.steps ?? [])];
   if (!own?.later || !plain?.later) return "";
-  return `A pass took ${formatMs(own.later)}, next-token prediction’s ${formatMs(plain.later)}`;
+  return `A pass took ${formatMs(own.later)} and read several tokens, next-token prediction’s ${formatMs(plain.later)} and one`;
 }

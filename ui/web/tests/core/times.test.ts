@@ -42,7 +42,10 @@ test("fewer forward passes that took longer say what one took of either kind", (
     whyNotFaster(run, long, null),
     /^Fewer .* not faster: one over a block took 2\.5 ms, .* 0\.5 ms;/,
   );
-  assert.equal(passCostWords(run), "A pass took 2.5 ms, next-token prediction’s 0.5 ms");
+  assert.equal(
+    passCostWords(run),
+    "A pass took 2.5 ms and read several tokens, next-token prediction’s 0.5 ms and one",
+  );
   const again = { run: "r", seconds: [0.4], ntpSeconds: [0.24] };
   const words = whyNotFaster(run, { ...long, ntpTokens: 3 }, again);
   assert.match(words, /not faster: 100 ms a token, next-token 80\.00 ms\.$/);
