@@ -8,7 +8,6 @@ import pytest
 
 from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import (
-    HOSTILE_PROMPT,
     MOST_SHIFT,
     SHIFTS,
     painted,
@@ -199,26 +198,6 @@ MARKED = """count => document.querySelector('.sbd-chart.is-solvers .js-plotly-pl
   ?.data?.find((line) => line.name === 'your runs')?.x.length === count"""
 
 
-def test_the_lanes_stand_at_their_end_and_the_keys_move_them(compared):
-    compared.wait_for_function(f"!{CLOCK}.isPlaying && {CLOCK}.value === {CLOCK}.finish")
-    go(compared).evaluate("(node) => node.blur()")
-    compared.keyboard.press("Home")
-    assert compared.evaluate(STATE)["clock"] == 0
-    compared.keyboard.press("ArrowRight")
-    compared.keyboard.press("ArrowRight")
-    compared.keyboard.press("ArrowLeft")
-    assert compared.evaluate(STATE)["clock"] == 1
-    compared.keyboard.press(" ")
-    assert compared.evaluate(STATE)["isPlaying"]
-    compared.keyboard.press(" ")
-    compared.keyboard.press("End")
-    assert compared.evaluate(STATE)["clock"] == compared.evaluate(STATE)["finish"]
-    compared.keyboard.press("l")
-    expect(compared.locator(".sbd-compare-form")).to_be_hidden()
-    compared.keyboard.press("Escape")
-    expect(compared.locator(".sbd-compare-form")).to_be_visible()
-
-
 def test_errors_are_said_and_lose_nothing(compared):
     compared.get_by_label("Prompt").fill(" ")
     note = compared.locator(".sbd-compare-card .sbd-stale")
@@ -234,18 +213,6 @@ def test_errors_are_said_and_lose_nothing(compared):
     go(compared).click()
     expect(compared.get_by_role("alert")).to_have_text("Ways to decode must be 1 to 4; choose one.")
     expect(go(compared)).to_be_enabled()
-
-
-def test_hostile_text_stays_text(open_page, hostile_url):
-    page = open_page(hostile_url)
-    enter(page)
-    page.get_by_label("Prompt").fill(HOSTILE_PROMPT)
-    run(page)
-    button(page, "Finish (End)").click()
-    expect(page.locator(".sbd-compare-prompt")).to_have_text(HOSTILE_PROMPT)
-    expect(page.locator(".sbd-compare-text script, .sbd-compare-text img")).to_have_count(0)
-    expect(lane(page, "ntp").locator(".sbd-compare-text")).to_contain_text("<script>")
-    assert page.evaluate("window.hacked") is None
 
 
 def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
@@ -264,11 +231,20 @@ def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
     expect(lane).to_have_css("filter", "none")
 
 
-def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(compared):
+def test_the_lanes_stand_at_their_end_and_the_keys_move_them_and_say_where_one_pins(compared):
+    compared.wait_for_function(f"!{CLOCK}.isPlaying && {CLOCK}.value === {CLOCK}.finish")
     compared.evaluate("document.activeElement?.blur()")
-    seek(compared, 2)
-    compared.keyboard.press("ArrowRight")
-    expect(compared.locator(".sbd-compare-clock")).to_have_text(re.compile("^forward pass 3 of"))
+    for key, clock in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
+        compared.keyboard.press(key)
+        assert compared.evaluate(STATE)["clock"] == clock
+    expect(compared.locator(".sbd-compare-clock")).to_have_text(re.compile("^forward pass 1 of"))
+    compared.keyboard.press(" ")
+    assert compared.evaluate(STATE)["isPlaying"]
+    compared.keyboard.press("End")
+    assert compared.evaluate(STATE)["clock"] == compared.evaluate(STATE)["finish"]
+    for key, is_shown in (("l", False), ("Escape", True)):
+        compared.keyboard.press(key)
+        expect(compared.locator(".sbd-compare-form")).to_be_visible(visible=is_shown)
     compared.keyboard.press("ArrowDown")
     compared.keyboard.press("ArrowDown")
     expect(lane(compared, "sbd:0.1").locator(".sbd-compare-text")).to_be_focused()

@@ -168,8 +168,7 @@ class Switch {
           value=${name}
           .checked=${live(name === chosenModel())}
           @change=${() => chooseModel(name)}
-        />${title}</label
-      >`;
+        />${title}</label>`;
     const content = html`<div class="sbd-models" role="radiogroup" aria-label="Model"
         >${allModels().map(choice)}</div
       ><button
@@ -178,15 +177,13 @@ class Switch {
         aria-label="About the models"
         aria-expanded=${isAboutOpen}
         @click=${() => this.setAboutOpen(!isAboutOpen)}
-        >⋯</button
-      >
+        >⋯</button>
       <div class="sbd-models-about" ?hidden=${!isAboutOpen}
         >${allModels().map(({ title, about }) => html`<p><strong>${title}</strong> ${about}.</p>`)}</div
       >
       <p class="sbd-models-line" ?hidden=${!wanted}
         ><span role="status">${wanted ? `${absence} Until then ${other} decodes.` : ""}</span
-        ><button type="button" @click=${() => sayWanted("")}>Not now</button></p
-      >`;
+        ><button type="button" @click=${() => sayWanted("")}>Not now</button></p>`;
     render(content, this.root);
   }
 

@@ -3,6 +3,7 @@
 
 import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "./core/colours.ts";
+import { compareMain } from "./core/differences.ts";
 import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
 import { LANE_TITLES, PAPER_PAGE } from "./core/words.ts";
@@ -52,8 +53,7 @@ class HomeLane {
       <div class="sbd-home-lane-head">
         <h2>${title}</h2>
         <span class="sbd-home-count"
-          ><b>${pass + 1}</b> <small>${pass === 0 ? "pass" : "passes"}</small></span
-        >
+          ><b>${pass + 1}</b> <small>${pass === 0 ? "pass" : "passes"}</small></span>
       </div>
       <div class="sbd-home-answer">
         <div class="sbd-home-room" inert aria-hidden="true">${spacer.root}</div>
@@ -110,8 +110,7 @@ class HomeRace {
           >${measureChoice(clock.isByTime, (isByTime) => clock.measureBy(isByTime))}<span class="sbd-home-slowness">${clock.slownessWords}</span></span
         >
         <p class="sbd-home-outcome ${clock.value >= clock.finish ? "is-due" : ""}" role="status"
-          >${same}</p
-        >
+          >${same}</p>
       </div>`;
     render(content, this.root);
   }
@@ -120,20 +119,14 @@ class HomeRace {
 /** model: the title of the run's model */
 type RecordedRun = { model: string; run: Run };
 
-function haveSameAnswer({ main, ntp }: Run) {
-  if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
-  return [...main.fixed].every(
-    ([position, { token }]) => position >= main.end || ntp.fixed.get(position)?.token === token,
-  );
-}
+const haveSameAnswer = (run: Run) => compareMain(run)?.words === "";
 
 function sentence(run: Run) {
   const words = haveSameAnswer(run) ? "the same words" : "an answer";
   return html`<h2 class="sbd-home-sentence"
     >The same model writes ${words} in
     <b class="sbd-home-own">${run.main.steps.length}</b> forward passes instead of
-    <b class="sbd-home-plain">${run.ntp?.steps.length ?? 0}</b>.</h2
-  >`;
+    <b class="sbd-home-plain">${run.ntp?.steps.length ?? 0}</b>.</h2>`;
 }
 
 /**
@@ -158,8 +151,7 @@ function whyTemplate({ model, run }: RecordedRun, processor: string) {
   return html`<p class="sbd-home-why"
     >${before}${paper}${after} Each pass runs the whole model, ${model}; ${checked}.${
       mainSeconds && ntpSeconds ? times : nothing
-    }</p
-  >`;
+    }</p>`;
 }
 
 /** Return a key of the main lane's colours and marks. */
@@ -173,8 +165,7 @@ function keyTemplate({ strategy }: Run) {
         style=${entropy === undefined ? nothing : inks(entropy)}
         aria-hidden="true"
       ></span
-      >${kind}</li
-    >`;
+      >${kind}</li>`;
   };
   const kinds = strategy === "verify" ? ["draft", "not guessed"] : ["mask"];
   return html`<ul class="sbd-home-key" aria-label="Colours"
@@ -226,20 +217,17 @@ export function mountHome(element: HTMLElement, value: string, signal: AbortSign
         class="sbd-home-choice"
         aria-pressed=${at === index}
         @click=${() => choose(at)}
-        >${LANE_TITLES[run.strategy]} · ${model}</button
-      >`;
+        >${LANE_TITLES[run.strategy]} · ${model}</button>`;
     const told = shown && [sentence(shown.run), whyTemplate(shown, processor)];
     const choices = html`<div class="sbd-home-choices" role="group" aria-label="Recorded run"
-      >${all.length > 1 ? all.map(choice) : ""}</div
-    >`;
+      >${all.length > 1 ? all.map(choice) : ""}</div>`;
     // Without recorded runs only the ways are left.
     const content = html`${told}${shown ? choices : ""}${race?.root}
       <div class="sbd-home-ways"
         ><a class="sbd-home-way" href="#learn" data-view="learn">How it works</a
         ><button type="button" class="sbd-home-way is-main" @click=${askForPrompt}
           >Try your own prompt</button
-        >${race?.play}</div
-      >`;
+        >${race?.play}</div>`;
     if (shown) root.setAttribute("data-strategy", shown.run.strategy);
     render(content, root);
   }

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
@@ -29,6 +28,7 @@ from tests.browser.site.conftest import (
     say_it_is_large,
     serving,
     until,
+    visiting,
 )
 from tests.browser.test_compare import LANES
 from tests.browser.test_share import open_sheet, saved
@@ -105,17 +105,15 @@ def test_the_gallery_and_lanes_work_from_files(open_page, server):
 SHORT = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
 
 
-def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(contexts, site, tmp_path):
-    shutil.copytree(site, tmp_path / "site")
-    file = tmp_path / "site" / "models" / "sbd-nano" / "weights-01.bin"
-    file.write_bytes(bytes(file.stat().st_size))
-    page = contexts(False).new_page()
-    with serving(tmp_path / "site") as server:
-        page.goto(on_watch(address(server)))
+def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(contexts, changed):
+    def damage(site):
+        file = site / "models" / "sbd-nano" / "weights-01.bin"
+        file.write_bytes(bytes(file.stat().st_size))
+
+    with visiting(contexts(False), changed(damage)) as page:
         expect(page.locator(".sbd-status-line")).to_have_text(
             re.compile(r"weights-01.bin was altered,.* The recorded runs go on\.")
         )
-        page.close()
 
 
 MEMORY_MB = round(3 * constants()["memoryOfDownload"]["wasm"]) * 10
@@ -126,15 +124,14 @@ WAITS = (
 
 
 def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled(
-    contexts, site, tmp_path, exports
+    contexts, changed, exports
 ):
-    shutil.copytree(site, tmp_path / "site")
-    say_it_is_large(tmp_path / "site", exports[0])
+    site = changed(lambda folder: say_it_is_large(folder, exports[0]))
     page = contexts(False).new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     Stalling.goes_on.clear()
-    with serving(tmp_path / "site", Stalling) as server:
+    with serving(site, Stalling) as server:
         page.goto(on_watch(address(server)))
         words = page.locator(".sbd-engine-choice-words")
         expect(words).to_have_text(WAITS)
@@ -189,11 +186,8 @@ def test_a_full_storage_is_told_and_the_model_decodes(contexts, server):
         page.close()
 
 
-def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
-    open_page, site, tmp_path, exports
-):
-    folder = tmp_path / "site"
-    shutil.copytree(site, folder)
+def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(open_page, changed, exports):
+    folder = changed(lambda folder: None)
     with serving(folder, Counting) as server:
         page = open_page(address(server))
         kept_here(page)

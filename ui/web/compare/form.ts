@@ -113,8 +113,7 @@ export class CompareForm {
         class="sbd-chip"
         aria-pressed=${String(lanes) === String(this.lanes)}
         @click=${() => this.choose(lanes)}
-        >${name}</button
-      >`;
+        >${name}</button>`;
     const content = html`<div class="sbd-compare-buttons"
         >${this.presets.map(preset)}${questionTemplate("the comparison", HOW)}<p
           class="sbd-compare-news ${this.hasError ? "is-error" : ""}"
@@ -132,12 +131,10 @@ export class CompareForm {
           ?disabled=${!this.isRunning}
           @click=${() => this.actions.halt()}
           >Stop</button
-        ></div
-      >
+        ></div>
       <fieldset class="sbd-compare-choices"
         ><legend class="sbd-unseen">Ways to decode</legend
-        >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset
-      >
+        >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset>
       <p class="sbd-compare-warning">${(isSbdChosen && this.setting.warnings?.[chosenModel()]) || ""}</p>`;
     render(content, this.root);
   }
@@ -152,8 +149,7 @@ export class CompareForm {
     const options = ["", ...this.kinds].map(
       (each) =>
         html`<option value=${each} .selected=${live(each === kind)}
-          >${each ? kindTitle(each) : "none"}</option
-        >`,
+          >${each ? kindTitle(each) : "none"}</option>`,
     );
     return html`<div class="sbd-compare-choice"
       ><select
@@ -172,8 +168,7 @@ export class CompareForm {
           .value=${live(value)}
           @input=${(event: Event) => this.change(place, { kind, value: typedIn(event) })}
         /></label
-      ><span class=${kind ? "" : "is-unused"}>${questionTemplate(name, words)}</span></div
-    >`;
+      ><span class=${kind ? "" : "is-unused"}>${questionTemplate(name, words)}</span></div>`;
   }
 
   start() {

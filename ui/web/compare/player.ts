@@ -22,14 +22,7 @@ import { makeTermNote } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
-import {
-  compareWithNtp,
-  LaneState,
-  laneTemplate,
-  newestTop,
-  resultsOf,
-  tableTemplate,
-} from "./lane.ts";
+import { LaneState, laneTemplate, newestTop, resultsOf, tableTemplate } from "./lane.ts";
 
 const RESULTS_WORDS = "The numbers of every lane, as in the table.";
 const PLAY_SECONDS = 8; // of playback at speed 1, until the last lane finishes
@@ -119,7 +112,6 @@ export class ComparePlayer {
   }
 
   addPasses(run: Run) {
-    for (const state of this.lanes) state.comparison ??= compareWithNtp(run, state.lane);
     // A recorded run plays from its start, unless the visitor wants no motion.
     const plays = run.isRecorded && run.isComplete && !prefersReducedMotion();
     if (plays) this.clock.set({ value: 0, isPlaying: true });
@@ -280,8 +272,7 @@ export class ComparePlayer {
         />
       </div>
       <span class="sbd-compare-clock"
-        >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span
-      >
+        >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span>
       ${measureChoice(isByTime, (byTime) => clock.measureBy(byTime))}
       ${speedChoice("Pace", (speed) => clock.set({ speed }))}
       ${iconButton("share", "Take it home (S)", actions.share)}
@@ -306,10 +297,8 @@ export class ComparePlayer {
             class="sbd-action"
             aria-label="Save as ${kind}"
             @click=${() => this.save(kind)}
-            >${kind}</button
-          >`,
-      )}</span
-    >`;
+            >${kind}</button>`,
+      )}</span>`;
     const times = run.isRecorded ? `A recorded run, timed once. ${TIMES_WORDS}` : TIMES_WORDS;
     return html`<div class="sbd-card sbd-compare-board">
       <div class="sbd-compare-result">${tableTemplate(this.lanes, this.clock, times, actions)}</div>

@@ -5,7 +5,6 @@
 import { html, nothing } from "lit-html";
 import { MARKS, type Piece, tokenPieces } from "../core/letters.ts";
 
-/** Join the class names whose value is true. */
 export function classes(names: Record<string, boolean | undefined>) {
   return Object.keys(names)
     .filter((name) => names[name])
@@ -29,11 +28,9 @@ export function tokenTemplate(text: string, note = "") {
 
 export function termTemplate(text: string, words: string) {
   return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
-    >${text}</button
-  >`;
+    >${text}</button>`;
 }
 
-/** Return the template of a "?" button that explains what is beside it. */
 export function questionTemplate(about: string, words: string) {
   return html`<button
     type="button"
@@ -79,8 +76,7 @@ export function iconButton(name: IconName, label: string, act: () => void) {
     aria-label=${label}
     title=${label}
     @click=${act}
-    >${iconTemplate(name)}</button
-  >`;
+    >${iconTemplate(name)}</button>`;
 }
 
 export function playButton(isPlaying: boolean, act: () => void) {
@@ -91,8 +87,7 @@ export function playButton(isPlaying: boolean, act: () => void) {
     aria-label=${label}
     title=${label}
     @click=${act}
-    >${iconTemplate(isPlaying ? "pause" : "play")}</button
-  >`;
+    >${iconTemplate(isPlaying ? "pause" : "play")}</button>`;
 }
 
 /** Return a close button. @param look classes */
@@ -104,8 +99,7 @@ export function closeButton(label: string, act: () => void, look = "", isHidden 
     title="Close (Esc)"
     ?hidden=${isHidden}
     @click=${act}
-    >${iconTemplate("close")}</button
-  >`;
+    >${iconTemplate("close")}</button>`;
 }
 
 /** Return the button that opens and closes a section below it. */
@@ -116,8 +110,7 @@ export function toggleButton(words: string, isOpen: boolean, act: () => void, ti
     aria-expanded=${isOpen}
     title=${title ?? nothing}
     @click=${act}
-    ><span class="sbd-charts-arrow" aria-hidden="true"></span><span>${words}</span></button
-  >`;
+    ><span class="sbd-charts-arrow" aria-hidden="true"></span><span>${words}</span></button>`;
 }
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -131,8 +124,7 @@ export function speedChoice(label: string, choose: (speed: number) => void) {
     class="sbd-speed"
     aria-label=${label}
     @change=${({ target }: Event) => choose(Number((target as HTMLSelectElement).value))}
-    >${options}</select
-  >`;
+    >${options}</select>`;
 }
 
 /** Return a list of what playback advances by: the engine's time, or forward passes. @param isByTime at first */
@@ -148,6 +140,5 @@ export function measureChoice(isByTime: boolean, choose: (isByTime: boolean) => 
     title="By time each answer stands where it was by then, without drawing"
     @change=${change}
     ><option value="time" ?selected=${isByTime}>by time</option
-    ><option value="pass" ?selected=${!isByTime}>by pass</option></select
-  >`;
+    ><option value="pass" ?selected=${!isByTime}>by pass</option></select>`;
 }

@@ -33,8 +33,7 @@ function chip({ label, prompts: pairs }: Model["presets"][number]) {
     @click=${press}
     >${label}<span class="sbd-chip-count"
       >${isChosen ? `· ${index + 1} of ${pairs.length}` : ""}</span
-    ></button
-  >`;
+    ></button>`;
 }
 
 export function mountPresets(element: HTMLElement, signal: AbortSignal) {
@@ -96,8 +95,7 @@ function field(name: string) {
         aria-describedby="${id}-help"
         .value=${live(String(values[name]))}
         @change=${take}
-        >${Object.entries(titles).map(option)}</select
-      >`
+        >${Object.entries(titles).map(option)}</select>`
     : html`<input
         aria-label=${title}
         aria-describedby="${id}-help"
@@ -110,8 +108,7 @@ function field(name: string) {
         @input=${take}
       />`;
   return html`<label class="sbd-field ${isUnused ? "hidden" : ""}" id=${id}
-    ><span>${title}</span>${box}<small id="${id}-help">${words}</small></label
-  >`;
+    ><span>${title}</span>${box}<small id="${id}-help">${words}</small></label>`;
 }
 
 /** Bind a text box of the form; return what shows its value. */
@@ -129,7 +126,6 @@ function decode() {
   if (!isDecoding()) doJob({ kind: "decode", form: form.request });
 }
 
-/** Give the form's text boxes, fields and buttons their work. */
 export function mountForm(root: HTMLElement, signal: AbortSignal) {
   const advanced = find(root, "#sbd-advanced");
   const box = (name: string) => find(root, `#sbd-${name}-box textarea`) as HTMLTextAreaElement;
@@ -174,7 +170,6 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
   onForm(update, signal);
 }
 
-/** Change the form to a model's settings, and say so. */
 export function takeModel(model: Model, keepsSettings: boolean) {
   if (keepsSettings) form.takeModel(model, true);
   else sayFormChanges(`With ${model.title}`, () => form.takeModel(model, false));

@@ -77,8 +77,7 @@ function wayTemplate(way: string, { causalFirst, paper }: Model) {
         value=${way}
         .checked=${live(way === kind)}
         @change=${() => choose(way)}
-      />${kindTitle(way)}</label
-    >
+      />${kindTitle(way)}</label>
     ${questionTemplate(kindTitle(way), words)}
   </div>`;
 }
@@ -128,8 +127,7 @@ function waysTemplate(model: Model) {
         @input=${move}
       />
       <div class="sbd-ways-ends"
-        ><span>safer</span><output class="sbd-ways-now">${words}</output><span>bolder</span></div
-      >
+        ><span>safer</span><output class="sbd-ways-now">${words}</output><span>bolder</span></div>
     </div>
     <p class="sbd-ways-outside" role="status">${[known, unusual].filter(Boolean).join(" ")}</p>
     <button
@@ -137,8 +135,7 @@ function waysTemplate(model: Model) {
       class="sbd-ways-other"
       ?hidden=${!modelNamed(model.other)}
       @click=${() => chooseModel(model.other)}
-      >Watch nano fill in masks by entropy, as the paper does</button
-    >
+      >Watch nano fill in masks by entropy, as the paper does</button>
     <div class="sbd-ways-foot"
       ><button
         type="button"
@@ -146,8 +143,7 @@ function waysTemplate(model: Model) {
         aria-expanded="false"
         @click=${openAdvanced}
         >Advanced</button
-      >${unfoldTemplate("", "sbd-ways-why", "Why the form starts from these settings")}</div
-    >
+      >${unfoldTemplate("", "sbd-ways-why", "Why the form starts from these settings")}</div>
     <p class="sbd-ways-why" id="sbd-ways-why" hidden
       ><span>${adviceWords(best.words, hasBlanks)}</span>
       <span role="status">${recordedPrompt !== null && offersBest ? brought : ""}</span
@@ -157,8 +153,7 @@ function waysTemplate(model: Model) {
         ?hidden=${!offersBest}
         @click=${() => form.setByHand(bestSettings())}
         >Use ${bestWords}</button
-      ></p
-    >`;
+      ></p>`;
 }
 
 export function mountWays(element: HTMLElement, signal: AbortSignal) {

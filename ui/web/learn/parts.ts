@@ -16,7 +16,6 @@ import {
   viewOf,
 } from "../watch/playhead.ts";
 
-/** Name the forward pass that wrote a token. */
 export function passName({ item }: { item?: { pass: number; isPinned?: boolean } }) {
   return item ? `pass ${item.pass + 1}` : "";
 }
@@ -54,8 +53,7 @@ export function choices<Value>(
         class="sbd-learn-choice ${value === right ? "is-right" : ""}"
         aria-pressed=${value === chosen}
         @click=${() => choose(value)}
-        >${name}</button
-      >`,
+        >${name}</button>`,
   );
   const look = isNamed ? "sbd-learn-knob" : "";
   return html`<div class="sbd-learn-choices ${look}" role="group" aria-label=${label}>

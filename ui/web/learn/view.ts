@@ -137,8 +137,7 @@ export class LearnView {
           class="sbd-learn-step is-main"
           ?hidden=${isLast && isAnswered && host === null}
           @click=${() => (this.isOver ? this.decode() : this.forward())}
-          >${isAnswered ? over : "Show me"}</button
-        >
+          >${isAnswered ? over : "Show me"}</button>
       </div>
       <div class="sbd-live" aria-live="polite">${this.said}</div>`;
     render(view, this.root);

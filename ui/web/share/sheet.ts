@@ -7,10 +7,10 @@ import { failureWords } from "../core/numbers.ts";
 import type { Run, WireLine } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
 import { traceText } from "../core/trace.ts";
-import { make } from "../dom/elements.ts";
+import { make, makeDialog } from "../dom/elements.ts";
 import { saveFile } from "../dom/save.ts";
 import { isDarkPage } from "../dom/screen.ts";
-import { iconTemplate } from "../dom/templates.ts";
+import { closeButton } from "../dom/templates.ts";
 import { settingsOf } from "../models.ts";
 import { makeGif } from "./gif.ts";
 import { linkTo } from "./permalink.ts";
@@ -39,11 +39,7 @@ export class Sheet {
   said = { text: "", isError: false };
   rows: Row[] = [];
   part = 1; // of an animation that is being drawn, 1: none is
-  root = make("dialog", "sbd-help sbd-share", { "aria-label": "Take it home", "data-key": "s" });
-
-  constructor() {
-    this.root.addEventListener("click", (event) => event.target === this.root && this.root.close());
-  }
+  root = makeDialog("sbd-help sbd-share", { "aria-label": "Take it home", "data-key": "s" });
 
   draw() {
     const { text, isError } = this.said;
@@ -53,16 +49,7 @@ export class Sheet {
         ><button type="button" class="sbd-action sbd-share-do" @click=${act}>${label}</button></div
       >`;
     const content = html`<div class="sbd-help-head"
-        ><h2>Take it home</h2
-        ><button
-          type="button"
-          class="sbd-button"
-          aria-label="Close sharing"
-          title="Close (Esc)"
-          @click=${() => this.root.close()}
-          >${iconTemplate("close")}</button
-        ></div
-      >
+        ><h2>Take it home</h2>${closeButton("Close sharing", () => this.root.close())}</div>
       <div class="sbd-share-rows">${this.rows.map(row)}</div>
       <div class="sbd-share-foot"
         ><progress
@@ -72,8 +59,7 @@ export class Sheet {
           value=${this.part}
           ?hidden=${this.part === 1}
         ></progress
-        ><p class="sbd-share-status ${isError ? "is-error" : ""}" role="status">${text}</p></div
-      >`;
+        ><p class="sbd-share-status ${isError ? "is-error" : ""}" role="status">${text}</p></div>`;
     render(content, this.root);
   }
 

@@ -24,7 +24,6 @@ function percent(place: number) {
   return `${(place * 100).toFixed(2)}%`;
 }
 
-/** The budget as a bar of segments, with a line at gamma that can be dragged. */
 export class Budget {
   layout: BudgetLayout | null = null;
   root = make("section", "sbd-budget");
@@ -84,8 +83,7 @@ export class Budget {
       title="Position ${position}: ${entropy.toFixed(digits)} nats${words}"
       @pointerenter=${() => this.actions.hover(position)}
       @pointerleave=${() => this.actions.hover(null)}
-      >${tokenTemplate(view.run.shownText(item.top[0]?.token))}</span
-    >`;
+      >${tokenTemplate(view.run.shownText(item.top[0]?.token))}</span>`;
   }
 
   update(view: View) {
@@ -104,16 +102,14 @@ export class Budget {
         <h3
           >${termTemplates(bound.title)}${
             bound.equation ? html`, ${paperTemplate(bound.equation)}` : ""
-          }</h3
-        >
+          }</h3>
         <span>${questionTemplate("solver", rule)}</span>
         <button
           type="button"
           class="sbd-action sbd-again"
           ?hidden=${gammaPreview === null || !actions.canRedo}
           @click=${again}
-          >Decode again at this γ</button
-        >
+          >Decode again at this γ</button>
         <span class="sbd-budget-note">${note}</span>${aside}
       </div>
       <div
@@ -125,8 +121,7 @@ export class Budget {
           >${keyed(
             pass,
             layout.segments.slice(0, MAX_TILES).map((each) => this.segmentTemplate(view, each)),
-          )}</div
-        >
+          )}</div>
         <div
           class="sbd-gamma"
           role="slider"
@@ -157,8 +152,7 @@ export class Budget {
     return html`<span
       class="sbd-budget-free"
       style="left: ${middle}; transform: translateX(-${middle})"
-      >${this.labelOf(run.solver, layout)}</span
-    >`;
+      >${this.labelOf(run.solver, layout)}</span>`;
   }
 }
 

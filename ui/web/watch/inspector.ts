@@ -166,7 +166,6 @@ function sparkTemplate({ run, focus, pass }: View) {
 const TOP_ROWS = 5;
 const NO_TOKEN = "\u200a";
 
-/** a given token */
 type Pin = [position: number, id: number];
 
 /** Return the tokens known before the pass that wrote the position in focus; if none did, those known now. */
@@ -227,11 +226,9 @@ export class Inspector {
       </div>
       <div class="sbd-inspector-about">
         <div class="sbd-inspector-token"
-          >${tokenTemplate(chosen === undefined ? "–" : run.shownText(chosen))}</div
-        >
+          >${tokenTemplate(chosen === undefined ? "–" : run.shownText(chosen))}</div>
         <p class="sbd-inspector-reveal"
-          >${focus === null ? "Point at a tile, a token or a cell." : revealText(view, focus)}</p
-        >
+          >${focus === null ? "Point at a tile, a token or a cell." : revealText(view, focus)}</p>
         <section ?hidden=${hasNoTop}>
           <h3>${guessTitle(run, pass, view.pass)}</h3>
           ${this.alternatives(view, top)}
@@ -279,8 +276,7 @@ export class Inspector {
           ><span>${word}</span
           ><span class="sbd-action-token"
             >${tokenTemplate(chosen ? run.shownText(chosen.token) : NO_TOKEN)}</span
-          ><kbd aria-hidden="true">${word.charAt(0)}</kbd></button
-        >`,
+          ><kbd aria-hidden="true">${word.charAt(0)}</kbd></button>`,
     );
     const rows = Array.from({ length: TOP_ROWS }, (_, index) => {
       const entry = top[index] ?? null;

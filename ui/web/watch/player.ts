@@ -106,7 +106,6 @@ export class Player {
     signal.addEventListener("abort", () => this.playhead.clock.stop());
   }
 
-  /** Remove the player from the page and end all listening and drawing. */
   destroy() {
     this.leaving.abort();
     cancelAnimationFrame(this.frame);
@@ -221,7 +220,6 @@ export class Player {
     this.draw();
   }
 
-  /** Mark the latest run as stopped: no more of its lines will come. */
   stop() {
     if (!this.history.latest) return;
     this.history.latest.isStopped = true;
@@ -329,8 +327,7 @@ class Parts {
       aria-label=${playOn}
       title=${playOn}
       @click=${actions.playNtp}
-      >${iconTemplate("play")}to its end</button
-    >`;
+      >${iconTemplate("play")}to its end</button>`;
     render(button, this.playOn);
     this.ntp.root.classList.add("sbd-lane-ntp");
     const edit = () => {
@@ -340,8 +337,7 @@ class Parts {
     const stage = html`<div class="sbd-stage-head">
         ${this.headline.root}
         <div class="sbd-notes"
-          >${formDifference.root}${this.message}${this.aboutRun}${this.headline.note}</div
-        >
+          >${formDifference.root}${this.message}${this.aboutRun}${this.headline.note}</div>
         <div class="sbd-asides">
           ${this.details.button}
           ${iconButton("share", "Take it home (S)", actions.share)}
@@ -352,8 +348,7 @@ class Parts {
       <div class="sbd-prompt-row">
         ${this.prompt}
         <button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
-          >Edit</button
-        >
+          >Edit</button>
       </div>
       ${this.lanes}${this.block.root}${this.staircase.root}${this.tree.root}${this.hood.root}
       ${this.transport.root}`;

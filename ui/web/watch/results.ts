@@ -2,10 +2,9 @@
 // and time), and a drawer with all numbers, timings and hindsight. core/run.ts does the counting.
 
 import { html, render } from "lit-html";
-import { countOf, formatSeconds, median } from "../core/numbers.ts";
+import { countOf, formatRaceSeconds, formatSeconds, median } from "../core/numbers.ts";
 import {
   fasterWords,
-  formatTokenTime,
   LEAST_TIMINGS,
   lengthWords,
   NUM_TIMINGS,
@@ -32,7 +31,7 @@ const WHOLE = "The whole run";
 /** Return the range of some times: "1.40 ms to 1.90 ms". */
 function rangeWords(seconds: number[]) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
-  return `${formatTokenTime(low)} to ${formatTokenTime(high)}`;
+  return `${formatRaceSeconds(low)} to ${formatRaceSeconds(high)}`;
 }
 
 /** Return the numbers of the forward passes up to this one. */
@@ -87,8 +86,8 @@ function clockCell(numbers: Numbers, timing: Timing | null): Cell {
   const { seconds: all } = timing?.seconds.length ? timing : { seconds: [seconds] };
   const main = all.map((each) => each / wholeTokens);
   const ntp = (times?.ntpSeconds ?? []).map((each) => each / ntpTokens);
-  const shown = formatTokenTime(median(main));
-  const beside = ntp.length ? `; next-token ${formatTokenTime(median(ntp))}` : "";
+  const shown = formatRaceSeconds(median(main));
+  const beside = ntp.length ? `; next-token ${formatRaceSeconds(median(ntp))}` : "";
   if (main.length === 1) return { shown, label: `time a token, one timing${beside}` };
   const runs = `a token, median of ${countOf(main.length, "new run")}, ${rangeWords(main)}`;
   return { shown, label: `${runs}${beside}${ntp.length > 1 ? `, ${rangeWords(ntp)}` : ""}` };
@@ -160,8 +159,7 @@ export class NumbersView {
         class="sbd-numbers-why sbd-numbers-weights"
         title="Names and the first digits of SHA-256 digests; the trace file has them whole"
         ?hidden=${!Object.keys(run.weights).length}
-        >${weightsWords(run)}</p
-      >`;
+        >${weightsWords(run)}</p>`;
     render(content, this.root);
   }
 
@@ -262,15 +260,13 @@ export class Headline {
             aria-description=${INSTEAD_OF_WORDS}
             ?hidden=${ntp === null}
             >instead of</small
-          ><b class="sbd-headline-plain">${ntp}</b></div
-        >
+          ><b class="sbd-headline-plain">${ntp}</b></div>
         <div class="sbd-headline-cap">${glossaryTemplate("pass", "forward passes")}</div>
       </div>
       <div class="sbd-headline-clock">
         <div class="sbd-headline-big"
           ><b class="sbd-headline-time">${shown}</b><small ?hidden=${!ntpTime}>instead of</small
-          ><b class="sbd-headline-plain">${ntpTime}</b></div
-        >
+          ><b class="sbd-headline-plain">${ntpTime}</b></div>
         <div class="sbd-headline-cap"
           ><button
             type="button"
@@ -278,8 +274,7 @@ export class Headline {
             data-words=${words}
             aria-description=${words}
             >${label}</button
-          ></div
-        >
+          ></div>
       </div>`;
     render(content, this.root);
   }
@@ -337,8 +332,7 @@ export class Details {
           ?disabled=${count === 0}
           aria-pressed=${showsHindsight && count > 0}
           @click=${this.actions.toggleHindsight}
-          >${numRead ? `hindsight disagrees with ${count} of ${numRead}` : none}</button
-        >
+          >${numRead ? `hindsight disagrees with ${count} of ${numRead}` : none}</button>
       </section>
       <section><h3>Entropy as colour</h3>${LEGEND}</section>`;
     render(content, this.root);

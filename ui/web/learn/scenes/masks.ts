@@ -72,8 +72,7 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
       class="sbd-learn-at ${looks}"
       aria-label="${nameOf(written, row)}: whom may it look at?"
       @click=${() => look(row)}
-      >${isText ? tokenTemplate(written[row] ?? "") : "?"}</button
-    >`;
+      >${isText ? tokenTemplate(written[row] ?? "") : "?"}</button>`;
   }
   /** Return a place's line of the picture, in which the places that it may look at are marked. */
   function line(row: number) {
@@ -86,8 +85,7 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
       style="--row: ${row}"
       @click=${() => look(row)}
       @pointerenter=${() => show(row)}
-      >${cells}</div
-    >`;
+      >${cells}</div>`;
   }
   const view = () =>
     html`<div
@@ -106,8 +104,7 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
         <div class="sbd-learn-grid"
           >${all.map(line)}${ZONES.map(
             ([name, words]) => html`<span class="sbd-learn-zone is-${name}">${words}</span>`,
-          )}</div
-        >
+          )}</div>
       </div>
     </div>`;
   return { view, answer: () => look(written.length + Math.floor(size / 2)) };

@@ -50,8 +50,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
       ${guessesTemplate(guesses)}
       <p
         ><b>Hindsight:</b> reread, ${own} gets ${formatPercent(probability)}, ${other}
-        ${formatPercent(argmaxProbability)}. To differ is not to be wrong.</p
-      >
+        ${formatPercent(argmaxProbability)}. To differ is not to be wrong.</p>
       <p>${act("Pin", [])} decode again with ${other} fixed here.</p>
       <p>${act("Branch", before)} keep what stood before it, put ${other} here, decode the rest.</p>`;
   }
@@ -72,8 +71,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
         class="sbd-learn-doubt"
         aria-pressed=${at === shown}
         @click=${show}
-        >${text}</button
-      >`;
+        >${text}</button>`;
     };
     render(inspected(shown), card);
     const places = Array.from({ length: blockSize }, (_, offset) => start + offset);
@@ -82,8 +80,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
         <h3>Do you doubt a word? Click it, here as in the player</h3>
         <p class="sbd-learn-story">${places.map(word)}</p>
         <p class="sbd-learn-source"
-          >By nano. Underlined: the rereading would write another token.</p
-        >
+          >By nano. Underlined: the rereading would write another token.</p>
       </div>
       ${card}
     </section>`;
@@ -112,13 +109,11 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
           ?hidden=${!modelNamed(other)}
           @click=${change}
           >Use nano, which was</button
-        ></p
-      >`;
+        ></p>`;
   }
   const notes = () =>
     html`<p class="sbd-learn-yours"
-        >This file has no model inside. On a machine with the repository, run: python app.py</p
-      >
+        >This file has no model inside. On a machine with the repository, run: python app.py</p>
       <h3>Prompts to try there</h3>
       <ul class="sbd-learn-examples">
         ${lesson.prompts.map((prompt) => html`<li>${prompt}</li>`)}

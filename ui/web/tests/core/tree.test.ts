@@ -80,8 +80,8 @@ test("an answer's tokens mark its end and join bytes", () => {
   );
   const run = runOf(lines);
   assert.deepEqual(answerTokens(run, run.main), [
-    { id: 1, text: "é", isEnd: false },
-    { id: 2, text: "", isEnd: true },
+    { position: 0, id: 1, text: "é", isEnd: false },
+    { position: 1, id: 2, text: "", isEnd: true },
   ]);
 });
 

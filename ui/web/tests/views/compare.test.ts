@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { differenceWords, laneDifferences } from "../../compare/form.ts";
-import { clockComparison, compareWithNtp, progressWords } from "../../compare/lane.ts";
+import { clockComparison, progressWords } from "../../compare/lane.ts";
+import { compareWithNtp } from "../../core/differences.ts";
 import { formatRaceSeconds } from "../../core/numbers.ts";
 import { laneTitle } from "../../core/words.ts";
 import { Clock, nearestPassEnd } from "../../dom/clock.ts";

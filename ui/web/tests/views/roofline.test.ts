@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { DEVICES } from "../../core/cost.ts";
+import { operationWords, sizeWords, timeWords } from "../../core/numbers.ts";
 import { passTime, speedup } from "../../core/roofline.ts";
 import { csvOf } from "../../dom/save.ts";
 import {
@@ -12,8 +13,6 @@ import {
   marksOf,
   type Query,
   type Setting,
-  sizeWords,
-  timeWords,
   widthWords,
   wrongFields,
 } from "../../roofline/answer.ts";
@@ -183,17 +182,14 @@ test("a model that the device has no room for is said to be one", () => {
 
 test("times and sizes have three digits and never an exponent", () => {
   assert.deepEqual([999.6e-6, 685e-6, 1234.5].map(timeWords), ["1 ms", "685 µs", "1,230 s"]);
-  assert.deepEqual([999.6e6, 1.2345e15, 12].map(sizeWords), ["1 GB", "1,230 TB", "0.012 kB"]);
+  assert.deepEqual([999.6e6, 1.2345e15, 12].map(sizeWords), ["1 GB", "1,230 TB", "12 B"]);
+  assert.deepEqual([999_600, 12.34e9, 0].map(operationWords), ["1 MFLOP", "12.3 GFLOP", "0 FLOP"]);
 });
 
 test("the time of a token is the sum of the passes that are named", () => {
   const query = { ...MEASURED, speed: 2 };
   const choices = choose(query);
-  const [single, block, double] = [1, 8, 16].map((rows) => passTime(rows, choices).seconds) as [
-    number,
-    number,
-    number,
-  ];
+  const [single, block, double] = [1, 8, 16].map((rows) => passTime(rows, choices).seconds);
   const found = fact(query, "Set Block Decoding");
   assert.equal(found.value, timeWords((double + 3 * block) / 8));
   assert.ok(found.note.endsWith(`16 rows: ${timeWords(double)}`));
