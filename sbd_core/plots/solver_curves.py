@@ -16,7 +16,7 @@ MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
 """The paper's solver has the colour of SBD, our own that of text; all others are grey."""
 
-DASHES = ("solid", "dash", "dot")
+DASHES = ("solid", "dash", "dot", "longdash", "dashdot", "longdashdot")
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,7 @@ def test_keys_and_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
     for key, index in (("ArrowLeft", -2), ("Home", 0), ("End", -1)):
         page.keyboard.press(key)
         expect(question(page)).to_have_text(scenes()[index]["question"])
+        expect(answer(page)).to_have_text(plain(scenes()[index]["answer"]))  # still answered
 
 
 def test_an_unknown_scene_is_a_sentence_and_the_view_goes_on(lesson):

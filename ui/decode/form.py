@@ -96,7 +96,6 @@ class Limits:
         only, and see no folders of this machine.
     """
 
-    max_prompt_characters: int = MAX_PROMPT_CHARACTERS
     max_prompt_tokens: int = 1_000
     max_new_tokens: int = MAX_NEW_TOKENS
     max_run_seconds: float = 300.0
@@ -106,7 +105,6 @@ class Limits:
 
 USUAL = Limits()
 PUBLIC = Limits(
-    max_prompt_characters=1_000,
     max_prompt_tokens=400,
     max_new_tokens=128,
     max_run_seconds=30.0,
@@ -128,7 +126,7 @@ def checked(form: Form, limits: Limits = USUAL) -> tuple[str | list[dict[str, st
     if given["max_rows"] in (0, None):
         del given["max_rows"]
     config = config_of(given, is_form=True)
-    require_at_most("prompt", len(prompt), limits.max_prompt_characters, "characters")
+    require_at_most("prompt", len(prompt), MAX_PROMPT_CHARACTERS, "characters")
     most = limits.max_new_tokens
     require_at_most("max_new_tokens", config.max_new_tokens, most, "tokens on this page")
     require_at_most("block_size", config.block_size, MAX_SHOWN_BLOCK, "positions on this page")

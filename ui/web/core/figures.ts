@@ -214,7 +214,7 @@ export type Mark = { name: string; rate: number; right: boolean | null };
 
 /** Our own solver, drawn bold beside the paper's. */
 const OWN_SOLVER = "entropy-bound-from-left";
-const DASHES = ["solid", "dash", "dot"];
+const DASHES = ["solid", "dash", "dot", "longdash", "dashdot", "longdashdot"];
 const LEGEND_LINE = 21; // height in pixels of a line of the legend
 
 /** Right answers against tokens per forward pass: a line for each solver, and the visitor's runs at the foot. */

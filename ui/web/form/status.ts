@@ -1,6 +1,7 @@
 // The status line below the form's buttons: progress, errors, or what has changed in the form. A message about the form
 // goes once the form changes.
 
+import constants from "../constants.json" with { type: "json" };
 import { listInWords } from "../core/numbers.ts";
 import { find, setText } from "../dom/elements.ts";
 import { foldForm } from "../dom/screen.ts";
@@ -24,6 +25,13 @@ export function sayFormChanges(cause: string, change: () => void) {
   return other.length > 0;
 }
 
+/** Say that a prompt is too long, before it is sent; "" if it is not. @param length in characters */
+function lengthWords(length: number) {
+  const most = constants.limits.promptCharacters;
+  const [has, takes] = [length, most].map((number) => number.toLocaleString("en"));
+  return length > most ? `The prompt has ${has} characters; at most ${takes} can be decoded.` : "";
+}
+
 export function mountStatusLine(element: HTMLElement, signal: AbortSignal) {
   const line = find(element, ".sbd-status-line");
   let said: string | null = null; // the settings that the message is about
@@ -34,7 +42,11 @@ export function mountStatusLine(element: HTMLElement, signal: AbortSignal) {
     line.className = `sbd-status-line is-${message.isError ? "error" : "status"}`;
     setText(line, message.text);
   }, signal);
+  let told = ""; // that the prompt is too long, "" if it is not
   onForm(() => {
-    if (said !== null && said !== form.words.join()) sayStatus("");
+    const before = told;
+    told = lengthWords(form.prompt.length);
+    if (told) sayStatus(told, true);
+    else if (before || (said !== null && said !== form.words.join())) sayStatus("");
   }, signal);
 }

@@ -58,6 +58,7 @@ export class LearnView {
   lesson: Lesson | null = null;
   index = 0;
   isAnswered = false;
+  answered: Set<number> = new Set(); // scenes whose answer was shown: they show it when the reader comes back
   isOpen = false;
   problem = ""; // what is wrong with the address
   said = ""; // by a screen reader
@@ -285,11 +286,13 @@ export class LearnView {
     this.draw();
     const root = this.stage.firstElementChild;
     if (root) onResize(root, () => this.fit(), signal);
+    if (this.answered.has(index)) this.scene.answer();
     this.fit();
   }
 
   showAnswerWords() {
     this.isAnswered = true;
+    this.answered.add(this.index);
     this.draw();
   }
 }
