@@ -71,20 +71,6 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     expect(story.get_by_label("Prompt")).to_have_value("mine")
 
 
-def test_an_example_gives_its_prompt_and_a_chosen_lane_is_said_to_be_missing(story):
-    enter(story)
-    stale = story.locator(".sbd-compare-card .sbd-stale")
-    old = story.get_by_label("Prompt").input_value()
-    story.get_by_label("Way 1", exact=True).select_option("random")
-    expect(stale).to_contain_text("“Random, k 2” too")
-    expect(stale).to_contain_text("no “Next-token prediction”")
-    story.get_by_role("button", name=re.compile("^JSON")).click()
-    expect(stale).to_contain_text("another prompt")
-    expect(story.get_by_label("Prompt")).not_to_have_value(old)
-    expect(story.locator("#sbd-compare")).to_be_visible()
-    expect(story.locator(".sbd-status-line")).to_be_empty()
-
-
 def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
     page = open_page(serve(hasty_model()))
     enter(page)
@@ -215,14 +201,18 @@ def test_errors_are_said_and_lose_nothing(compared):
     expect(go(compared)).to_be_enabled()
 
 
-def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
+def test_what_is_asked_for_now_ends_the_play_of_the_old_lanes_and_greys_them(story):
     enter(story)
     assert story.evaluate(STATE)["isPlaying"]
-    lane = story.locator(".sbd-compare-lane").first
+    lane, stale = story.locator(".sbd-compare-lane").first, story.locator(".sbd-compare .sbd-stale")
     expect(lane).to_have_css("filter", "none")
-    story.get_by_role("button", name=re.compile("^JSON")).click()
+    story.get_by_label("Way 1", exact=True).select_option("random")
     story.wait_for_function(f"!{CLOCK}.isPlaying")
-    expect(story.locator(".sbd-compare .sbd-stale")).to_contain_text("another prompt")
+    expect(stale).to_contain_text("“Random, k 2” too, and no “Next-token prediction”")
+    story.get_by_label("Way 1", exact=True).select_option("ntp")
+    story.get_by_role("button", name=re.compile("^JSON")).click()
+    expect(stale).to_contain_text("another prompt")
+    expect(story.locator(".sbd-status-line")).to_be_empty()
     expect(lane).to_have_css("filter", "grayscale(1)")
     turn_to(story, "Watch")
     turn_to(story, "Compare")

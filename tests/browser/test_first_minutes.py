@@ -96,7 +96,8 @@ def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_st
     story.get_by_label("Prompt").fill("Something else.")
     expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("another prompt")
     expect(line).to_be_empty()
-    story.get_by_label("Prompt").fill("x" * 2_001)
+    story.get_by_label("Prompt").fill("")
+    story.keyboard.insert_text("x" * 2_001)  # as pasting does, held to the box's limit
     expect(line).to_have_text("The prompt has 2,001 characters; at most 2,000 can be decoded.")
     story.get_by_label("Prompt").fill("x")
     expect(line).to_be_empty()

@@ -5,7 +5,7 @@ import { html, nothing, render } from "lit-html";
 import constants from "./constants.json" with { type: "json" };
 import { find } from "./dom/elements.ts";
 import { pageAddress, storedName } from "./dom/page.ts";
-import { questionTemplate } from "./dom/templates.ts";
+import { buttonTemplate, questionTemplate } from "./dom/templates.ts";
 import { makeTermNote } from "./dom/terms.ts";
 import { playerOf } from "./dom/views.ts";
 import { findStores } from "./engine/files.ts";
@@ -29,6 +29,8 @@ const ROUNDED =
   "server’s. Verify keeps those of next-token prediction in the same browser.";
 const LINKED = "The model of this link is not in your browser yet: press Decode.";
 const SCRIPT = "dist/engine.js";
+const LOOK = "sbd-engine-choice-do";
+const DELETE = "Delete the model from this browser";
 
 /** Engines by their names in the address; undefined lets the worker choose. */
 const ENGINES: Record<string, Source["engine"]> = {
@@ -206,7 +208,13 @@ export class EngineChoice {
     const isBack = this.server !== null && isInBrowser;
     // In a frame that cannot share memory the engine has only one thread.
     const isFramed = window.top !== window.self && !window.crossOriginIsolated;
-    const look = "sbd-engine-choice-do";
+    const press = isComing ? "Cancel" : isBack ? "Use the server" : offer;
+    const isIdle = this.server === null && !isComing && !offersGpu;
+    const canDelete = isLarge && stores.length > 0 && !isComing;
+    const buttons = [
+      buttonTemplate(LOOK, press, () => this.press(), { isHidden: isIdle }),
+      buttonTemplate(LOOK, DELETE, () => void this.deleteModel(), { isHidden: !canDelete }),
+    ];
     const content = html`<span
         class="sbd-engine-choice-words"
         role="status"
@@ -219,19 +227,7 @@ export class EngineChoice {
         value=${bytes}
         ?hidden=${!isComing || isFetched}
       ></progress
-      ><button
-        type="button"
-        class=${look}
-        ?hidden=${this.server === null && !isComing && !offersGpu}
-        @click=${() => this.press()}
-        >${isComing ? "Cancel" : isBack ? "Use the server" : offer}</button
-      ><button
-        type="button"
-        class=${look}
-        ?hidden=${!(isLarge && stores.length) || isComing}
-        @click=${() => void this.deleteModel()}
-        >Delete the model from this browser</button
-      ><a href=${window.location.href} target="_blank" ?hidden=${!isFramed || this.server !== null}
+      >${buttons}<a href=${window.location.href} target="_blank" ?hidden=${!isFramed || this.server !== null}
         >Open this page on its own to decode with more threads</a>`;
     render(content, this.root);
   }

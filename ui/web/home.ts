@@ -11,7 +11,7 @@ import { Clock } from "./dom/clock.ts";
 import { find, make } from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
-import { measureChoice, playButton } from "./dom/templates.ts";
+import { buttonTemplate, measureChoice, playButton } from "./dom/templates.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
 import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
@@ -147,7 +147,7 @@ function whyTemplate({ model, run }: RecordedRun, processor: string) {
   const where = processor && `on an ${processor} processor, `;
   const clock = `${formatSeconds(mainSeconds ?? 0)} instead of ${formatSeconds(ntpSeconds ?? 0)}`;
   const times = html`<br />${clock} ${where}timed once;
-    <button type="button" class="sbd-home-measure" @click=${() => measure(run)}>measure yours</button>.`;
+    ${buttonTemplate("sbd-home-measure", "measure yours", () => measure(run))}.`;
   return html`<p class="sbd-home-why"
     >${before}${paper}${after} Each pass runs the whole model, ${model}; ${checked}.${
       mainSeconds && ntpSeconds ? times : nothing
@@ -212,12 +212,12 @@ export function mountHome(element: HTMLElement, value: string, signal: AbortSign
       race?.setPlaying(!prefersReducedMotion());
     };
     const choice = ({ model, run }: RecordedRun, at: number) =>
-      html`<button
-        type="button"
-        class="sbd-home-choice"
-        aria-pressed=${at === index}
-        @click=${() => choose(at)}
-        >${LANE_TITLES[run.strategy]} · ${model}</button>`;
+      buttonTemplate(
+        "sbd-home-choice",
+        `${LANE_TITLES[run.strategy]} · ${model}`,
+        () => choose(at),
+        { isPressed: at === index },
+      );
     const told = shown && [sentence(shown.run), whyTemplate(shown, processor)];
     const choices = html`<div class="sbd-home-choices" role="group" aria-label="Recorded run"
       >${all.length > 1 ? all.map(choice) : ""}</div>`;
@@ -225,9 +225,7 @@ export function mountHome(element: HTMLElement, value: string, signal: AbortSign
     const content = html`${told}${shown ? choices : ""}${race?.root}
       <div class="sbd-home-ways"
         ><a class="sbd-home-way" href="#learn" data-view="learn">How it works</a
-        ><button type="button" class="sbd-home-way is-main" @click=${askForPrompt}
-          >Try your own prompt</button
-        >${race?.play}</div>`;
+        >${buttonTemplate("sbd-home-way is-main", "Try your own prompt", askForPrompt)}${race?.play}</div>`;
     if (shown) root.setAttribute("data-strategy", shown.run.strategy);
     render(content, root);
   }

@@ -42,7 +42,7 @@ def test_two_tabs_fetch_each_file_once_and_both_decode(context, site) -> None:
     assert len(files) == len(set(files)) > 3
 
 
-REFUSED = """{
+REFUSED = """if (isSecureContext) {
   const error = () => new DOMException('no', 'SecurityError');
   Object.defineProperty(globalThis, 'caches', { get: () => { throw error(); } });
   navigator.storage.persist = () => Promise.reject(error());

@@ -16,7 +16,7 @@ import {
   settingLabel,
 } from "../core/words.ts";
 import { elementOf, make, setStyle, setText } from "../dom/elements.ts";
-import { questionTemplate } from "../dom/templates.ts";
+import { buttonTemplate, questionTemplate } from "../dom/templates.ts";
 import { form, OTHER_PROMPT, onForm } from "../form/form.ts";
 import { chosenModel, modelDifference } from "../models.ts";
 import { WAITING } from "../watch/form_difference.ts";
@@ -108,30 +108,20 @@ export class CompareForm {
   draw() {
     const isSbdChosen = this.ways.some(({ kind }) => kind === "sbd");
     const preset = ({ name, lanes }: (typeof this.presets)[number]) =>
-      html`<button
-        type="button"
-        class="sbd-chip"
-        aria-pressed=${String(lanes) === String(this.lanes)}
-        @click=${() => this.choose(lanes)}
-        >${name}</button>`;
+      buttonTemplate("sbd-chip", name, () => this.choose(lanes), {
+        isPressed: String(lanes) === String(this.lanes),
+      });
+    const { isRunning } = this;
+    const buttons = [
+      buttonTemplate("sbd-compare-go", "Compare", () => this.start(), { isDisabled: isRunning }),
+      buttonTemplate("sbd-compare-stop", "Stop", this.actions.halt, { isDisabled: !isRunning }),
+    ];
     const content = html`<div class="sbd-compare-buttons"
         >${this.presets.map(preset)}${questionTemplate("the comparison", HOW)}<p
           class="sbd-compare-news ${this.hasError ? "is-error" : ""}"
           role=${this.hasError ? "alert" : "status"}
           >${this.message}</p
-        ><button
-          type="button"
-          class="sbd-compare-go"
-          ?disabled=${this.isRunning}
-          @click=${() => this.start()}
-          >Compare</button
-        ><button
-          type="button"
-          class="sbd-compare-stop"
-          ?disabled=${!this.isRunning}
-          @click=${() => this.actions.halt()}
-          >Stop</button
-        ></div>
+        >${buttons}</div>
       <fieldset class="sbd-compare-choices"
         ><legend class="sbd-unseen">Ways to decode</legend
         >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset>

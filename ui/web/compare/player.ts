@@ -12,6 +12,7 @@ import { listenToKeys } from "../dom/keys.ts";
 import { csvOf } from "../dom/save.ts";
 import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
 import {
+  buttonTemplate,
   iconButton,
   measureChoice,
   playButton,
@@ -287,18 +288,10 @@ export class ComparePlayer {
     const words = this.numLeft
       ? `timing ${number} of ${NUM_TIMINGS} …`
       : `run each ${NUM_TIMINGS} times`;
-    const actions = html`<span class="sbd-compare-acts"
-      ><button type="button" class="sbd-action" ?disabled=${this.numLeft > 0} @click=${this.time}
-        >${words}</button
-      >${["JSON", "CSV"].map(
-        (kind) =>
-          html`<button
-            type="button"
-            class="sbd-action"
-            aria-label="Save as ${kind}"
-            @click=${() => this.save(kind)}
-            >${kind}</button>`,
-      )}</span>`;
+    const save = (kind: string) =>
+      buttonTemplate("sbd-action", kind, () => this.save(kind), { label: `Save as ${kind}` });
+    const time = buttonTemplate("sbd-action", words, this.time, { isDisabled: this.numLeft > 0 });
+    const actions = html`<span class="sbd-compare-acts">${time}${["JSON", "CSV"].map(save)}</span>`;
     const times = run.isRecorded ? `A recorded run, timed once. ${TIMES_WORDS}` : TIMES_WORDS;
     return html`<div class="sbd-card sbd-compare-board">
       <div class="sbd-compare-result">${tableTemplate(this.lanes, this.clock, times, actions)}</div>

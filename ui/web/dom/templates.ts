@@ -26,6 +26,35 @@ export function tokenTemplate(text: string, note = "") {
   return note ? [pieces, html`<span class="sbd-part">${note}</span>`] : pieces;
 }
 
+type ButtonState = {
+  label?: string; // its name, if not its content
+  title?: string;
+  isPressed?: boolean;
+  isExpanded?: boolean;
+  isDisabled?: boolean;
+  isHidden?: boolean;
+};
+
+/** @param look classes */
+export function buttonTemplate(
+  look: string,
+  content: unknown,
+  act: (() => void) | undefined,
+  { label, title, isPressed, isExpanded, isDisabled, isHidden }: ButtonState = {},
+) {
+  return html`<button
+    type="button"
+    class=${look}
+    aria-label=${label ?? nothing}
+    title=${title ?? nothing}
+    aria-pressed=${isPressed ?? nothing}
+    aria-expanded=${isExpanded ?? nothing}
+    ?disabled=${isDisabled}
+    ?hidden=${isHidden}
+    @click=${act}
+    >${content}</button>`;
+}
+
 export function termTemplate(text: string, words: string) {
   return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
     >${text}</button>`;
@@ -70,47 +99,27 @@ export function iconTemplate(name: IconName) {
 
 /** Return a button that shows only an icon. @param label for the tooltip and for screen readers */
 export function iconButton(name: IconName, label: string, act: () => void) {
-  return html`<button
-    type="button"
-    class="sbd-button sbd-button-${name}"
-    aria-label=${label}
-    title=${label}
-    @click=${act}
-    >${iconTemplate(name)}</button>`;
+  const look = `sbd-button sbd-button-${name}`;
+  return buttonTemplate(look, iconTemplate(name), act, { label, title: label });
 }
 
 export function playButton(isPlaying: boolean, act: () => void) {
   const label = isPlaying ? "Pause (space)" : "Play (space)";
-  return html`<button
-    type="button"
-    class="sbd-button sbd-button-play"
-    aria-label=${label}
-    title=${label}
-    @click=${act}
-    >${iconTemplate(isPlaying ? "pause" : "play")}</button>`;
+  const icon = iconTemplate(isPlaying ? "pause" : "play");
+  return buttonTemplate("sbd-button sbd-button-play", icon, act, { label, title: label });
 }
 
 /** Return a close button. @param look classes */
 export function closeButton(label: string, act: () => void, look = "", isHidden = false) {
-  return html`<button
-    type="button"
-    class="sbd-button ${look}"
-    aria-label=${label}
-    title="Close (Esc)"
-    ?hidden=${isHidden}
-    @click=${act}
-    >${iconTemplate("close")}</button>`;
+  const state = { label, title: "Close (Esc)", isHidden };
+  return buttonTemplate(`sbd-button ${look}`, iconTemplate("close"), act, state);
 }
 
 /** Return the button that opens and closes a section below it. */
 export function toggleButton(words: string, isOpen: boolean, act: () => void, title?: string) {
-  return html`<button
-    type="button"
-    class="sbd-charts-toggle"
-    aria-expanded=${isOpen}
-    title=${title ?? nothing}
-    @click=${act}
-    ><span class="sbd-charts-arrow" aria-hidden="true"></span><span>${words}</span></button>`;
+  const arrow = html`<span class="sbd-charts-arrow" aria-hidden="true"></span>`;
+  const content = html`${arrow}<span>${words}</span>`;
+  return buttonTemplate("sbd-charts-toggle", content, act, { title, isExpanded: isOpen });
 }
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];

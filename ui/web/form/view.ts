@@ -7,6 +7,7 @@ import { FIELD_LABELS } from "../core/words.ts";
 import { elementOf, find } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
 import { foldForm } from "../dom/screen.ts";
+import { buttonTemplate } from "../dom/templates.ts";
 import { currentView, onAskForChat, onViewChange } from "../dom/views.ts";
 import { doJob, isDecoding, onBusy } from "../jobs.ts";
 import type { Model } from "../models.ts";
@@ -25,15 +26,10 @@ function chip({ label, prompts: pairs }: Model["presets"][number]) {
     if (!recording || currentView() === "compare") form.type(prompt);
     else void chooseRecording(recording, prompt);
   }
-  return html`<button
-    type="button"
-    class="sbd-chip"
-    aria-pressed=${isChosen}
-    title=${isChosen ? "Press again for another one" : `Try ${label}`}
-    @click=${press}
-    >${label}<span class="sbd-chip-count"
-      >${isChosen ? `· ${index + 1} of ${pairs.length}` : ""}</span
-    ></button>`;
+  const place = isChosen ? `· ${index + 1} of ${pairs.length}` : "";
+  const content = html`${label}<span class="sbd-chip-count">${place}</span>`;
+  const title = isChosen ? "Press again for another one" : `Try ${label}`;
+  return buttonTemplate("sbd-chip", content, press, { title, isPressed: isChosen });
 }
 
 export function mountPresets(element: HTMLElement, signal: AbortSignal) {

@@ -10,7 +10,7 @@ import { traceText } from "../core/trace.ts";
 import { make, makeDialog } from "../dom/elements.ts";
 import { saveFile } from "../dom/save.ts";
 import { isDarkPage } from "../dom/screen.ts";
-import { closeButton } from "../dom/templates.ts";
+import { buttonTemplate, closeButton } from "../dom/templates.ts";
 import { settingsOf } from "../models.ts";
 import { makeGif } from "./gif.ts";
 import { linkTo } from "./permalink.ts";
@@ -46,8 +46,7 @@ export class Sheet {
     const row = ([title, words, label, act]: Row) =>
       html`<div class="sbd-share-row"
         ><div><h3>${title}</h3><p>${words}</p></div
-        ><button type="button" class="sbd-action sbd-share-do" @click=${act}>${label}</button></div
-      >`;
+        >${buttonTemplate("sbd-action sbd-share-do", label, act)}</div>`;
     const content = html`<div class="sbd-help-head"
         ><h2>Take it home</h2>${closeButton("Close sharing", () => this.root.close())}</div>
       <div class="sbd-share-rows">${this.rows.map(row)}</div>

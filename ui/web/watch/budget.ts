@@ -10,7 +10,7 @@ import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
 import { find, make, setAttribute } from "../dom/elements.ts";
-import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
+import { buttonTemplate, classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import { paperTemplate, termTemplates } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -97,6 +97,7 @@ export class Budget {
     const bound = boundOf(solver);
     const rule = `${SOLVER_TITLES[solver.name] ?? solver.name}: ${SOLVER_LINES[solver.name] ?? ""}`;
     const again = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
+    const isHidden = gammaPreview === null || !actions.canRedo;
     const note = budgetNote(run, pass, gammaPreview, layout);
     const content = html`<div class="sbd-budget-head">
         <h3
@@ -104,12 +105,7 @@ export class Budget {
             bound.equation ? html`, ${paperTemplate(bound.equation)}` : ""
           }</h3>
         <span>${questionTemplate("solver", rule)}</span>
-        <button
-          type="button"
-          class="sbd-action sbd-again"
-          ?hidden=${gammaPreview === null || !actions.canRedo}
-          @click=${again}
-          >Decode again at this γ</button>
+        ${buttonTemplate("sbd-action sbd-again", "Decode again at this γ", again, { isHidden })}
         <span class="sbd-budget-note">${note}</span>${aside}
       </div>
       <div

@@ -23,7 +23,7 @@ import {
   prefersReducedMotion,
   scrollOnPhone,
 } from "../dom/screen.ts";
-import { iconButton, iconTemplate } from "../dom/templates.ts";
+import { buttonTemplate, iconButton, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
 import { doJob } from "../jobs.ts";
@@ -321,14 +321,10 @@ class Parts {
     readonly redraw: () => void,
   ) {
     const playOn = "Play next-token prediction to its end";
-    const button = html`<button
-      type="button"
-      class="sbd-button sbd-button-play sbd-onward"
-      aria-label=${playOn}
-      title=${playOn}
-      @click=${actions.playNtp}
-      >${iconTemplate("play")}to its end</button>`;
-    render(button, this.playOn);
+    const look = "sbd-button sbd-button-play sbd-onward";
+    const words = html`${iconTemplate("play")}to its end`;
+    const names = { label: playOn, title: playOn };
+    render(buttonTemplate(look, words, actions.playNtp, names), this.playOn);
     this.ntp.root.classList.add("sbd-lane-ntp");
     const edit = () => {
       foldForm(false);
@@ -347,8 +343,7 @@ class Parts {
       </div>
       <div class="sbd-prompt-row">
         ${this.prompt}
-        <button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
-          >Edit</button>
+        ${buttonTemplate("sbd-action sbd-edit", "Edit", edit, { label: "Edit in the form" })}
       </div>
       ${this.lanes}${this.block.root}${this.staircase.root}${this.tree.root}${this.hood.root}
       ${this.transport.root}`;

@@ -16,7 +16,7 @@ import {
   whyNotFaster,
 } from "../core/times.ts";
 import { make, setAttribute, setText } from "../dom/elements.ts";
-import { closeButton, questionTemplate } from "../dom/templates.ts";
+import { buttonTemplate, closeButton, questionTemplate } from "../dom/templates.ts";
 import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -168,14 +168,12 @@ export class NumbersView {
     const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
     // A run that was cut short is not timed: decoded again, it would not be cut.
     const isCut = !run.isComplete || run.main.finish === "stopped";
-    return html`<button
-      type="button"
-      class="sbd-action sbd-time-again"
-      ?hidden=${!this.actions.canRedo || run.strategy === "ntp" || isCut}
-      ?disabled=${isBusy}
-      @click=${this.actions.timeRun}
-      >${isBusy ? `timing ${count + 1} of ${NUM_TIMINGS} …` : `run it ${NUM_TIMINGS} times`}</button
-    >`;
+    const isHidden = !this.actions.canRedo || run.strategy === "ntp" || isCut;
+    const words = isBusy
+      ? `timing ${count + 1} of ${NUM_TIMINGS} …`
+      : `run it ${NUM_TIMINGS} times`;
+    const state = { isHidden, isDisabled: isBusy };
+    return buttonTemplate("sbd-action sbd-time-again", words, this.actions.timeRun, state);
   }
 }
 
@@ -322,17 +320,13 @@ export class Details {
     const numRead = main.numWithHindsightAt(pass);
     const isNever = main.finish !== null && main.numWithHindsightAt(main.lastPass) === 0;
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
+    const doubts = numRead ? `hindsight disagrees with ${count} of ${numRead}` : none;
+    const state = { isDisabled: count === 0, isPressed: showsHindsight && count > 0 };
     const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${closeButton("Close details", () => this.close(), "sbd-close")}</div>
       ${this.numbers}
       <section ?hidden=${run.strategy !== "sbd"}>
         <h3>Hindsight ${questionTemplate("hindsight", HINDSIGHT_WORDS)}</h3>
-        <button
-          type="button"
-          class="sbd-action sbd-lane-doubts"
-          ?disabled=${count === 0}
-          aria-pressed=${showsHindsight && count > 0}
-          @click=${this.actions.toggleHindsight}
-          >${numRead ? `hindsight disagrees with ${count} of ${numRead}` : none}</button>
+        ${buttonTemplate("sbd-action sbd-lane-doubts", doubts, this.actions.toggleHindsight, state)}
       </section>
       <section><h3>Entropy as colour</h3>${LEGEND}</section>`;
     render(content, this.root);

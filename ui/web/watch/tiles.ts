@@ -9,7 +9,7 @@ import { clamp, formatNats } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, MAX_TILES } from "../core/run.ts";
 import { find, make, setAttribute, setStyle, setText } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
-import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
+import { buttonTemplate, classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import type { Actions, Pointing } from "./actions.ts";
 import { Budget } from "./budget.ts";
 import type { View } from "./playhead.ts";
@@ -56,13 +56,9 @@ export class BlockView {
     this.tiles.update(view);
     this.budget.root.hidden = strategy !== "sbd";
     if (strategy === "sbd") this.budget.update(view);
-    const legendButton = html`<button
-      type="button"
-      class="sbd-term sbd-question"
-      aria-expanded=${this.hasLegend}
-      aria-label="What the tiles of a draft mean"
-      @click=${() => this.setLegendOpen(!this.hasLegend)}
-    ></button>`;
+    const toggle = () => this.setLegendOpen(!this.hasLegend);
+    const state = { label: "What the tiles of a draft mean", isExpanded: this.hasLegend };
+    const legendButton = buttonTemplate("sbd-term sbd-question", nothing, toggle, state);
     const verify = html`<div class="sbd-verify-view"
       >${verifyLegend(!this.hasLegend)}${readyDraft(view)}</div>`;
     const content = html`<div class="sbd-row">

@@ -2,7 +2,7 @@
 
 import { html } from "lit-html";
 import { capital, tokenName } from "../../core/letters.ts";
-import { classes, tokenTemplate } from "../../dom/templates.ts";
+import { buttonTemplate, classes, tokenTemplate } from "../../dom/templates.ts";
 import type { Lesson, MakeScene } from "../view.ts";
 
 const NUM_WRITTEN = 6;
@@ -67,12 +67,9 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
       "is-looking": row === shown,
       "is-seen": shown >= 0 && mayLook(shown, row, written.length),
     });
-    return html`<button
-      type="button"
-      class="sbd-learn-at ${looks}"
-      aria-label="${nameOf(written, row)}: whom may it look at?"
-      @click=${() => look(row)}
-      >${isText ? tokenTemplate(written[row] ?? "") : "?"}</button>`;
+    const content = isText ? tokenTemplate(written[row] ?? "") : "?";
+    const label = `${nameOf(written, row)}: whom may it look at?`;
+    return buttonTemplate(`sbd-learn-at ${looks}`, content, () => look(row), { label });
   }
   /** Return a place's line of the picture, in which the places that it may look at are marked. */
   function line(row: number) {

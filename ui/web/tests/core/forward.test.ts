@@ -12,7 +12,6 @@ import {
   rowSentence,
   rowsOf,
   rowText,
-  type VisibleRow,
 } from "../../core/mask.ts";
 import type { Run } from "../../core/run.ts";
 import { programsAt } from "../../watch/program.ts";
@@ -53,47 +52,25 @@ function checked(check: object, draft: number[] = [1, 2], more: object = {}) {
   );
 }
 
-/**
- * Whether a row may attend to a key.
- * @param key its index among the cached tokens, followed by the rows
- */
-function mayAttend({ seen, first, stop }: VisibleRow, key: number, numCached: number) {
-  const own = key - numCached;
-  return own < seen || (own >= first && own < stop);
-}
+// Which keys a row may attend to, and which tokens it reads, tests/ui/test_run_in_javascript.py compares with Python.
 
-function maskAt(pass: number) {
-  const mask = maskOf(RIDING_RUN, pass);
-  assert.ok(mask);
-  return mask;
-}
+/** Return what rows of a pass read, in words. */
+const readAt = (run: Run, pass: number) =>
+  rowsOf(run, pass).map((row) => `${row.kind} ${row.position}: ${rowText(run, row)}`);
 
-test("a block that rides along is causal, the block behind it sees both ways", () => {
-  const { numCached, numCausal, visible } = maskAt(3);
-  assert.deepEqual([numCached, numCausal, visible.length], [3, 2, 4]);
-  const seen = visible.map((row) =>
-    [0, 1, 2, 3, 4, 5, 6].map((key) => (mayAttend(row, key, numCached) ? "x" : ".")).join(""),
-  );
-  assert.deepEqual(seen, ["xxxx...", "xxxxx..", "xxxxxxx", "xxxxxxx"]);
-});
-
-test("rows are named by what they read: final tokens, masks, tokens of the block", () => {
-  const read = rowsOf(RIDING_RUN, 3);
-  assert.deepEqual(
-    read.map((row) => [row.kind, row.position, rowText(RIDING_RUN, row)]),
-    [
-      ["final", 0, "Hello"],
-      ["final", 1, " world"],
-      ["block", 2, "<m>"],
-      ["block", 3, "<m>"],
-    ],
-  );
-  assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 2)[1] ?? assert.fail()), " world");
-  assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 0)[0] ?? assert.fail()), "Hello");
+test("rows are named by what they read: final and drafted tokens, masks, alternatives", () => {
+  const riding = ["final 0: Hello", "final 1:  world", "block 2: <m>", "block 3: <m>"];
+  assert.deepEqual(readAt(RIDING_RUN, 3), riding);
+  assert.equal(readAt(RIDING_RUN, 2)[1], "block 1:  world");
+  assert.equal(readAt(RIDING_RUN, 0)[0], "prompt -3: Hello");
+  const behind = ["alternative 1: Bye", "predraft 2: <m>", "predraft 3: <m>"];
+  assert.deepEqual(readAt(ALTERNATIVE_RUN, 1).slice(7, 10), behind);
+  const after = ["exact 2: Bye", "draft 3: !", "draft 4: Hello"];
+  assert.deepEqual(readAt(ALTERNATIVE_RUN, 2).slice(0, 3), after);
 });
 
 test("a mask is told in sentences, and so is each of its rows", () => {
-  const mask = maskAt(3);
+  const mask = maskOf(RIDING_RUN, 3) ?? assert.fail();
   const read = rowsOf(RIDING_RUN, 3);
   const sentences = maskSentences(mask, read);
   assert.equal(sentences.length, 2);
@@ -112,39 +89,21 @@ test("verify says why it reads fewer masks than the block size", () => {
   assert.equal(fewMasksWords({ ...verify, strategy: "sbd" }, 6), "");
 });
 
+/** Return the sentences on the cache. */
+const cacheWords = (pass: number, run = RIDING_RUN) =>
+  cacheSentences(run.main, pass, cacheAt(run, pass) ?? assert.fail()).join(" ");
+
 test("the cache grows by what was read causally, the block's rows are dropped", () => {
   const cache = cacheAt(RIDING_RUN, 3);
-  assert.deepEqual(cache, {
-    numPrompt: 3,
-    before: 3,
-    after: 5,
-    rejected: 0,
-    dropped: 2,
-    alternatives: 0,
-  });
-  const words = cacheSentences(RIDING_RUN.main, 3, cache ?? assert.fail()).join(" ");
-  assert.match(words, /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
-  const still = cacheAt(RIDING_RUN, 2);
-  assert.match(
-    cacheSentences(RIDING_RUN.main, 2, still ?? assert.fail())[0] ?? "",
-    /Nothing is added/,
-  );
+  assert.deepEqual([cache?.before, cache?.after, cache?.rejected, cache?.dropped], [3, 5, 0, 2]);
+  assert.match(cacheWords(3), /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
+  assert.match(cacheWords(2), /^Nothing is added/);
 });
 
 test("verify takes back the keys of rejected drafts", () => {
   const run = checked({ committed: [1, 3] });
   const cache = cacheAt(run, 1);
   assert.deepEqual([cache?.after, cache?.rejected, cache?.dropped], [5, 1, 2]);
-  assert.deepEqual(
-    rowsOf(run, 1).map(({ kind, token }) => [kind, token]),
-    [
-      ["exact", 0],
-      ["draft", 1],
-      ["draft", 2],
-      ["block", undefined],
-      ["block", undefined],
-    ],
-  );
   assert.ok(isLit(run, 1, "Keep the draft"));
 });
 
@@ -163,7 +122,7 @@ test("a forward pass without a block says that it reads what was given, and was 
   const end = { ...THIRD, block: [4, 0], masked: [], reveals: [], committed: [2, 3] };
   const pinned: [number, number][] = [2, 3].map((position) => [position, position]);
   const run = runOf(wire(start({ pinned }), PREFILL, FIRST, SECOND, end));
-  const words = cacheSentences(run.main, 3, cacheAt(run, 3) ?? assert.fail()).join(" ");
+  const words = cacheWords(3, run);
   assert.match(words, /was given, so this forward pass reads it without a block/);
   assert.doesNotMatch(words, /needed anyway/);
   const [answer, block] = programsAt(run, 3);
@@ -189,42 +148,7 @@ test("verify's last forward pass, accepted whole, takes nothing back and adds no
 const mask = maskOf(ALTERNATIVE_RUN, 1) ?? assert.fail();
 const rows = rowsOf(ALTERNATIVE_RUN, 1);
 
-test("an alternative sees the causal tokens before its place and itself, its masks see it too", () => {
-  const seen = mask.visible.map(({ seen, first, stop, isCausal }) => [seen, first, stop, isCausal]);
-  assert.deepEqual(seen.slice(3), [
-    ...[3, 4].map(() => [3, 3, 5, false]),
-    ...[5, 6].map(() => [2, 5, 7, false]),
-    [1, 7, 8, true],
-    ...[8, 9].map(() => [1, 7, 10, false]),
-    [2, 10, 11, true],
-    ...[11, 12].map(() => [2, 10, 13, false]),
-  ]);
-});
-
-test("its row reads its token, in the place of the drafted one", () => {
-  assert.deepEqual(
-    rows.slice(7).map(({ kind, position, token }) => [kind, position, token]),
-    [
-      ["alternative", 1, 3],
-      ["predraft", 2, undefined],
-      ["predraft", 3, undefined],
-      ["alternative", 2, 3],
-      ["predraft", 3, undefined],
-      ["predraft", 4, undefined],
-    ],
-  );
-  const after = rowsOf(ALTERNATIVE_RUN, 2).slice(0, 3);
-  assert.deepEqual(
-    after.map(({ kind, token }) => [kind, token]),
-    [
-      ["exact", 3],
-      ["draft", 2],
-      ["draft", 0],
-    ],
-  );
-});
-
-test("they are told in one sentence, and each row in its own", () => {
+test("alternatives are told in one sentence, and each row in its own", () => {
   const sentences = maskSentences(mask, rows);
   assert.equal(sentences.length, 4);
   assert.match(
@@ -241,18 +165,10 @@ test("they are told in one sentence, and each row in its own", () => {
   );
 });
 
-test("what they cost is counted", () => {
-  const step = ALTERNATIVE_RUN.main.steps[1] ?? assert.fail();
-  const pairs = mask.visible.reduce((sum, row) => sum + 3 + row.seen + row.stop - row.first, 0);
-  const cost = costOf(SHAPE, step, "verify", 3);
-  assert.deepEqual([cost.rows, cost.numLogitRows, cost.attentionFlops], [13, 13, 8 * pairs]);
-});
-
 test("their keys are dropped, and those of one that was right come with the next forward pass", () => {
-  const cache = cacheAt(ALTERNATIVE_RUN, 1) ?? assert.fail();
-  const { before, after, rejected, dropped, alternatives } = cache;
-  assert.deepEqual([before, after, rejected, dropped, alternatives], [3, 5, 1, 10, 2]);
-  const words = cacheSentences(ALTERNATIVE_RUN.main, 1, cache).join(" ");
+  const { after, rejected, dropped, alternatives } = cacheAt(ALTERNATIVE_RUN, 1) ?? assert.fail();
+  assert.deepEqual([after, rejected, dropped, alternatives], [5, 1, 10, 2]);
+  const words = cacheWords(1, ALTERNATIVE_RUN);
   assert.match(words, /1 drafted token written and taken back: .* 8 block rows are dropped/);
   assert.match(
     words,

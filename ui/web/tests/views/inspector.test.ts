@@ -2,7 +2,13 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { guessTitle, hindsightText, inspectorKicker, revealText } from "../../watch/inspector.ts";
+import {
+  givenTokens,
+  guessTitle,
+  hindsightText,
+  inspectorKicker,
+  revealText,
+} from "../../watch/inspector.ts";
 import { initialState, Reveals, viewOf } from "../../watch/playhead.ts";
 import { stairsKey } from "../../watch/staircase.ts";
 import { positionTitle } from "../../watch/tiles.ts";
@@ -120,6 +126,16 @@ test("an answer that the limit cut off is not said to have ended", () => {
   assert.equal(cut, `The limit of 16 tokens cuts the answer off ${rest}`);
   assert.equal(words("stopped"), `The run was stopped ${rest}`);
   assert.equal(words("end_of_sequence"), `The answer ends ${rest}`);
+});
+
+test("a branch keeps what stood before its token came, and every pin; a pin only the pins", () => {
+  const run = wire(start({ pinned: [[5, 2]] }), PREFILL, FIRST, SECOND);
+  const given = (kind: "pin" | "branch", pass: number, focus: number) =>
+    givenTokens(kind, { ...viewAt(pass, run), focus }, 3).map((pin) => pin.join(":"));
+  assert.deepEqual(given("branch", 1, 0), ["0:3", "1:1", "5:2"], "what stands now");
+  assert.deepEqual(given("branch", 2, 0), ["0:3", "1:1", "5:2"], "as when it was revealed");
+  assert.deepEqual(given("branch", 2, 1), ["1:3", "5:2"], "what came later is decoded anew");
+  assert.deepEqual(given("pin", 2, 0), ["0:3", "5:2"]);
 });
 
 test("the inspector says that a token now after the end had been revealed", () => {
