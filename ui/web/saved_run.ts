@@ -1,6 +1,7 @@
 // Keeps the last run of this tab over a reload: its lines, its place and the address that it belongs to.
 
 import { readFromTab, storeInTab } from "./dom/page.ts";
+import { form } from "./form/form.ts";
 import type { Player } from "./watch/player.ts";
 
 const KEY = "sbd-run";
@@ -43,6 +44,7 @@ export function restoreRun(player: Player) {
     if (!run.isComplete) player.stop(); // no more lines will come
     player.open(Math.min(pass, Math.max(run.main.lastPass, 0)), false);
     player.showMessage(KEPT + (run.isComplete ? "" : CUT));
+    if (run.prompt === form.prompt) form.follow(run.settings());
     return true;
   } catch {
     return false;

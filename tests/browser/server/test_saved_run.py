@@ -24,6 +24,8 @@ def is_saved(page):
 
 def test_a_reload_shows_the_last_run_again_and_decodes_nothing(story):
     story.get_by_label("Prompt").fill("mine")
+    ntp = story.get_by_role("radio", name="Next-token prediction")
+    ntp.check()
     decode(story)
     before = state(story)
     is_saved(story)
@@ -32,6 +34,7 @@ def test_a_reload_shows_the_last_run_again_and_decodes_nothing(story):
     after = state(story)
     assert (after["run"], after["main"]["text"]) == (before["run"], ANSWER)
     expect(story.get_by_label("Prompt")).to_have_value("mine")
+    expect(ntp).to_be_checked()
 
 
 def test_a_server_that_goes_away_leaves_what_came_and_the_page_goes_on_with_the_next(contexts):

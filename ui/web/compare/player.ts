@@ -10,7 +10,13 @@ import { Clock } from "../dom/clock.ts";
 import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { csvOf } from "../dom/save.ts";
-import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.ts";
+import {
+  makeLecture,
+  onResize,
+  prefersReducedMotion,
+  scrollBehavior,
+  scrollOnPhone,
+} from "../dom/screen.ts";
 import {
   buttonTemplate,
   iconButton,
@@ -233,9 +239,14 @@ export class ComparePlayer {
     const isSudoku = puzzleIn(run.prompt) !== null;
     const { lanes, clock, extent } = this;
     const hasMarks = lanes.some(({ isMarked }) => isMarked);
+    const edit = () =>
+      find(this.root, ".sbd-compare-form").scrollIntoView({ behavior: scrollBehavior() });
     return html`<div class="sbd-compare-card">
       <div class="sbd-compare-head">
-        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p>
+        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p
+        ><button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
+          >Edit</button
+        >
         <span class=${hasMarks ? "" : "is-unused"}>${questionTemplate("the marks", MARKS_WORDS)}</span
         >${this.note}
       </div>
