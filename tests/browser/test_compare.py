@@ -208,7 +208,7 @@ def test_what_is_asked_for_now_ends_the_play_of_the_old_lanes_and_greys_them(sto
     expect(lane).to_have_css("filter", "none")
     story.get_by_label("Way 1", exact=True).select_option("random")
     story.wait_for_function(f"!{CLOCK}.isPlaying")
-    expect(stale).to_contain_text("“Random, k 2” too, and no “Next-token prediction”")
+    expect(stale).to_contain_text("“Random, k 2” too and no “Next-token prediction”")
     story.get_by_label("Way 1", exact=True).select_option("ntp")
     story.get_by_role("button", name=re.compile("^JSON")).click()
     expect(stale).to_contain_text("another prompt")

@@ -11,7 +11,7 @@ import { Clock } from "./dom/clock.ts";
 import { find, make } from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
-import { buttonTemplate, measureChoice, playButton } from "./dom/templates.ts";
+import { buttonTemplate, measureChoice, meterTemplate, playButton } from "./dom/templates.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
 import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
@@ -47,9 +47,7 @@ class HomeLane {
     this.root.classList.toggle("is-finished", pass === lane.lastPass);
     spacer.update(viewAt(lane.lastPass), lane);
     text.update(viewAt(pass), lane);
-    const content = html`<span class="sbd-home-meter" aria-hidden="true"
-        ><span class="sbd-home-fill" style="width: ${100 * share}%"></span
-      ></span>
+    const content = html`${meterTemplate(share)}
       <div class="sbd-home-lane-head">
         <h2>${title}</h2>
         <span class="sbd-home-count"

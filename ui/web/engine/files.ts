@@ -6,7 +6,8 @@ import { EngineError, shown } from "./errors.ts";
 const FORMAT = 2;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
-const COMPLETE_NOTE = "whole";
+/** Name of what stands in a store that has every file. */
+const WHOLE = "notes/whole";
 /** Longest wait for a file that another tab is fetching, as browsers may suspend that tab. */
 const OTHER_TAB_MS = 60_000;
 
@@ -123,18 +124,8 @@ export class Files {
 
   /** Record in the store that it has every file. */
   async finish() {
-    if (this.canStore) await this.writeNote(COMPLETE_NOTE, true);
-  }
-
-  /** Store a value with the model's files. It is deleted with them. */
-  async writeNote(name: string, value: unknown) {
-    await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
-  }
-
-  /** Return the value that writeNote() stored under a name; null if there is none. */
-  async readNote(name: string) {
-    const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
-    return found ? found.json() : null;
+    if (!this.canStore) return;
+    await this.store?.put(this.addressOf(WHOLE), new Response()).catch(() => {});
   }
 
   addressOf(name: string) {
@@ -176,7 +167,7 @@ export async function findStores(storePrefix: string) {
     const stores = await storesOf(storePrefix);
     const marks = stores.map(async (each) => {
       const files = await (await caches.open(each)).keys();
-      return files.some(({ url }) => url.endsWith(`/notes/${COMPLETE_NOTE}`));
+      return files.some(({ url }) => url.endsWith(`/${WHOLE}`));
     });
     return { stores, isWhole: (await Promise.all(marks)).includes(true) };
   } catch {

@@ -118,6 +118,7 @@ function waysTemplate(model: Model) {
     </fieldset>
     <div class="sbd-ways-bold ${isSbd ? "" : "is-off"}">
       <input
+        class="sbd-range"
         type="range"
         min="1"
         max=${gammas.length}

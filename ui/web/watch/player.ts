@@ -23,7 +23,7 @@ import {
   prefersReducedMotion,
   scrollOnPhone,
 } from "../dom/screen.ts";
-import { buttonTemplate, iconButton, iconTemplate } from "../dom/templates.ts";
+import { buttonTemplate, editButton, iconButton, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
 import { doJob } from "../jobs.ts";
@@ -343,7 +343,7 @@ class Parts {
       </div>
       <div class="sbd-prompt-row">
         ${this.prompt}
-        ${buttonTemplate("sbd-action sbd-edit", "Edit", edit, { label: "Edit in the form" })}
+        ${editButton(edit)}
       </div>
       ${this.lanes}${this.block.root}${this.staircase.root}${this.tree.root}${this.hood.root}
       ${this.transport.root}`;

@@ -9,7 +9,7 @@ import { formatPercent } from "../core/numbers.ts";
 import type { FixedItem, Lane, Run } from "../core/run.ts";
 import { decodingTitle } from "../core/words.ts";
 import { elementOf, make, setAttribute } from "../dom/elements.ts";
-import { classes, pieceTemplates } from "../dom/templates.ts";
+import { classes, meterTemplate, pieceTemplates } from "../dom/templates.ts";
 import { RAMP_WITH_ENDS } from "../dom/terms.ts";
 import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -160,9 +160,7 @@ export class LaneView {
     const isCut = lane.finish === "length" && view.pass >= lane.lastPass;
     this.text.update(view, lane);
     setAttribute(this.root, "data-lane", lane.name);
-    const head = html`<span class="sbd-lane-meter" aria-hidden="true"
-        ><span class="sbd-lane-fill" style="width: ${share * 100}%"></span
-      ></span>
+    const head = html`${meterTemplate(share)}
       <div class="sbd-lane-head">
         <h2 class="sbd-lane-name">${laneTitle(run, lane)}</h2>
         ${chipTemplate(view, lane)}
