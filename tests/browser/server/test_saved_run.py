@@ -2,7 +2,17 @@
 
 import pytest
 
-from tests.browser.conftest import RUN, begin, decode, decode_button, has_begun, state, sync_api
+from tests.browser.conftest import (
+    RUN,
+    advanced,
+    begin,
+    click_card,
+    decode,
+    decode_button,
+    has_begun,
+    state,
+    sync_api,
+)
 from tests.ui.doubles import ANSWER, slowed, story_model, wait_for
 from tests.workers import free_port
 from ui import server
@@ -24,8 +34,6 @@ def is_saved(page):
 
 def test_a_reload_shows_the_last_run_again_and_decodes_nothing(story):
     story.get_by_label("Prompt").fill("mine")
-    ntp = story.get_by_role("radio", name="Next-token prediction")
-    ntp.check()
     decode(story)
     before = state(story)
     is_saved(story)
@@ -34,7 +42,15 @@ def test_a_reload_shows_the_last_run_again_and_decodes_nothing(story):
     after = state(story)
     assert (after["run"], after["main"]["text"]) == (before["run"], ANSWER)
     expect(story.get_by_label("Prompt")).to_have_value("mine")
-    expect(ntp).to_be_checked()
+
+
+def test_a_reload_gives_the_form_the_settings_of_a_recorded_run_again(story):
+    click_card(story, "block-beyond-training")
+    is_saved(story)
+    story.reload()
+    expect(story.get_by_text("its last run was kept in your browser")).to_be_visible()
+    advanced(story)
+    expect(story.get_by_label("Block size", exact=True)).to_have_value("32")
 
 
 def test_a_server_that_goes_away_leaves_what_came_and_the_page_goes_on_with_the_next(contexts):
