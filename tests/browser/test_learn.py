@@ -357,15 +357,11 @@ def test_a_doubted_word_is_pinned_or_branched_from_in_the_player(open_page, stor
     expect(page.get_by_label("Prompt", exact=True)).to_have_value(text.prompt)
 
 
-def num_accepted_of_draft() -> int:
-    """The number of tokens that the next forward pass accepts of the scene's draft."""
+def test_a_drafted_token_is_thrown_away(lesson):
     events, at = learn_runs().runs["verify"]["verify"].events, learn_runs().choices.check_pass
     draft, committed = events[at - 1].draft, events[at].committed
-    return next(n for n, token in enumerate(draft) if committed[n] != token)
-
-
-def test_a_drafted_token_is_thrown_away(lesson):
-    page, num_accepted = lesson("checking"), num_accepted_of_draft()
+    num_accepted = next(n for n, token in enumerate(draft) if committed[n] != token)
+    page = lesson("checking")
     news = page.locator(".sbd-learn-yours")
     page.locator(".sbd-tile:not(.is-draft)").last.click()
     expect(news).to_contain_text("That is not in the draft")

@@ -137,7 +137,7 @@ def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
     painted(story)
     story.evaluate("""() => { const player = document.querySelector('.sbd-host').sbdPlayer;
       window.asked = 0;
-      player.decode = () => { window.asked += 1; }; }""")
+      player.host.decode = () => { window.asked += 1; }; }""")
     story.keyboard.press("l")
     for key in "ppl":
         story.keyboard.press(key)

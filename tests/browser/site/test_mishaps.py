@@ -64,21 +64,16 @@ def test_a_browser_that_refuses_its_storage_decodes(context, changed) -> None:
 def test_a_page_put_to_sleep_in_mid_run_goes_on_when_it_wakes(context, changed) -> None:
     # A tab in the background has next to no timers.
     with visiting(context, changed(before_engine("globalThis.setTimeout = () => 0;"))) as page:
-        sleeps_and_decodes(page)
-
-
-def sleeps_and_decodes(page) -> None:
-    """Decode, frozen for a second in the middle."""
-    tools = page.context.new_cdp_session(page)
-    fill(page, "block-size", 2)
-    page.get_by_label("Prompt").fill("Write a story about a fox and a hare.")
-    decode_button(page).click()
-    until(page, f"{RUN}.id !== 'opening' && {RUN}.main.numCommitted > 2")
-    tools.send("Page.setWebLifecycleState", {"state": "frozen"})
-    time.sleep(1)
-    tools.send("Page.setWebLifecycleState", {"state": "active"})
-    is_complete(page, "opening")
-    assert page.evaluate(f"{RUN}.isStopped") is False
+        tools = context.new_cdp_session(page)
+        fill(page, "block-size", 2)
+        page.get_by_label("Prompt").fill("Write a story about a fox and a hare.")
+        decode_button(page).click()
+        until(page, f"{RUN}.id !== 'opening' && {RUN}.main.numCommitted > 2")
+        tools.send("Page.setWebLifecycleState", {"state": "frozen"})
+        time.sleep(1)
+        tools.send("Page.setWebLifecycleState", {"state": "active"})
+        is_complete(page, "opening")
+        assert page.evaluate(f"{RUN}.isStopped") is False
 
 
 @pytest.mark.parametrize(

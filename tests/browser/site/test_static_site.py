@@ -244,8 +244,7 @@ def test_where_the_host_lets_them_threads_decode_a_link_by_a_model_of_another_or
     open_page, server, site
 ):
     with serving(site, Readable) as other:
-        link = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
-        page = open_page(f"{address(server)}?model={address(other)}models/adapted&{link}")
+        page = open_page(f"{address(server)}?model={address(other)}models/adapted&{SHORT}")
         expect(page.get_by_text(f"{HERE} by adapted")).to_be_visible()
         has_threads(page, server)
         is_complete(page, "opening")

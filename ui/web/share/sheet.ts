@@ -26,7 +26,7 @@ function fileSize(bytes: number) {
 /** What the dialog needs of the page around the player. */
 export interface ShareHost {
   replayPage: (run: Run) => Promise<string>; // returns the HTML of a page that replays a run
-  sendTrace: (file: { name: string; text: string }) => void; // sends a trace file to be checked and shown
+  sendTrace: (text: string) => void; // sends a trace file to be checked and shown
 }
 
 const { limits } = constants;
@@ -206,7 +206,7 @@ export class Share extends Sheet {
       return;
     }
     this.say(`Reading ${name} …`);
-    host.sendTrace({ name, text: await file.text() });
+    host.sendTrace(await file.text());
   }
 
   /** Take the server's answer about a trace: close the dialog if the trace is shown, else say the error. */

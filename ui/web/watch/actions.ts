@@ -45,7 +45,7 @@ export function makeActions(player: Player) {
     /** Choose a candidate in the inspector, by its token id. */
     choose: (token: number) =>
       player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
-    canRedo: player.decode !== null, // whether this page can decode again
+    canRedo: player.host !== null, // whether this page can decode again
     redo: (changes: Record<string, unknown>, origin: Origin) => player.redoWith(changes, origin),
     show: (run: Run | null) => player.show(run),
     previousBranch: () => player.show(player.runTree.neighbour(player.run, -1)),

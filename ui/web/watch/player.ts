@@ -1,10 +1,10 @@
 // The player shows a run at its playhead: it makes the parts of the view, lays them out and updates them in each frame.
 //
-//   const player = new Player(element, { decode(settings) {}, host });
+//   const player = new Player(element, host);
 //   player.push(wireText);   // any number of wire lines, see core/run.ts
 //
-// The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
-// share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
+// The page, its host, decodes again with other settings, times runs and serves the share sheet; without one the player
+// only replays. Drawing happens at most once a frame, and only when something changed.
 
 import { html, render } from "lit-html";
 import { failureWords } from "../core/numbers.ts";
@@ -54,12 +54,12 @@ import { makeTransport } from "./transport.ts";
 import { type Origin, RunTree, Tree } from "./tree.ts";
 
 /** onBegin: called when another run is shown. time: decodes with these settings several times, to time the engine. */
-type PlayerHost = ShareHost & { onBegin: (run: Run) => void; time: (settings: Settings) => void };
-type PlayerOptions = { decode?: (settings: Settings) => void; host?: PlayerHost };
+type PlayerHost = ShareHost & { onBegin: (run: Run) => void } & Record<
+    "decode" | "time",
+    (settings: Settings) => void
+  >;
 
 export class Player {
-  decode: ((settings: Settings) => void) | null;
-  host: PlayerHost | null;
   history = new History();
   runTree = new RunTree();
   reveals = new Reveals();
@@ -81,10 +81,8 @@ export class Player {
 
   constructor(
     readonly root: HTMLElement,
-    { decode, host }: PlayerOptions = {},
+    readonly host: PlayerHost | null = null,
   ) {
-    this.decode = decode ?? null;
-    this.host = host ?? null;
     const { signal } = this.leaving;
     this.formDifference = new FormDifference(() => (this.host ? this.run : null), signal);
     this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
@@ -202,9 +200,8 @@ export class Player {
   /** Decode this run again with some settings changed; the new run becomes its child in the tree. */
   redoWith(changes: Record<string, unknown>, origin: Origin) {
     if (!this.run) return;
-    this.decode?.(
-      settingsOf(this.run, { ...changes, ask: this.runTree.request(this.run, origin) }),
-    );
+    const ask = this.runTree.request(this.run, origin);
+    this.host?.decode(settingsOf(this.run, { ...changes, ask }));
   }
 
   /** Have the run shown decoded again to time it; takeTiming receives the results. */
@@ -401,14 +398,12 @@ export function mountPlayer(
   const host: PlayerElement = find(element, ".sbd-host");
   const player: Player = new Player(host, {
     decode: (settings) => doJob({ kind: "decode", form: settings }),
-    host: {
-      replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
-      sendTrace: ({ text }) => void openTrace(player, text, hasServer),
-      time: (settings) => doJob({ kind: "time", form: settings }),
-      onBegin: (run) => {
-        showView("watch");
-        replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
-      },
+    time: (settings) => doJob({ kind: "time", form: settings }),
+    replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
+    sendTrace: (text) => void openTrace(player, text, hasServer),
+    onBegin: (run) => {
+      showView("watch");
+      replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
     },
   });
   host.sbdPlayer = player;
