@@ -18,6 +18,9 @@ BARS = """() => [...document.querySelectorAll('.sbd-charts .js-plotly-plot')]
   .map((plot) => plot._fullData).filter((data) => data?.[0]?.type === 'bar')
   .map((data) => data[0]._input.y.length)"""
 
+PAPERS = """() => [...document.querySelectorAll('.sbd-charts .js-plotly-plot')]
+  .map((plot) => plot._fullLayout.paper_bgcolor)"""
+
 
 def toggle(page):
     return page.get_by_role("button", name="Charts", exact=True)
@@ -36,7 +39,7 @@ def are_drawn(page):
     expect(plots(page)).to_have_count(NUM_CHARTS)
 
 
-def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
+def test_open_charts_follow_the_run_and_the_theme_and_close_again(open_page, story_url):
     page = open_page(story_url)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -48,24 +51,13 @@ def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
     decode(page)
     are_drawn(page)
     page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")
-    assert [url for url in asked if "/ask/" in url and "/ask/models" not in url] == []
-    toggle(page).click()
-    expect(page.locator(".sbd-charts-cards")).to_be_hidden()
-
-
-PAPERS = """() => [...document.querySelectorAll('.sbd-charts .js-plotly-plot')]
-  .map((plot) => plot._fullLayout.paper_bgcolor)"""
-
-
-def test_a_switch_of_the_theme_draws_them_anew(open_page, story_url):
-    page = open_page(story_url)
-    decode(page)
-    toggle(page).click()
-    are_drawn(page)
     for is_dark, theme in ((True, DARK), (False, LIGHT)):
         page.evaluate("(isDark) => document.body.classList.toggle('dark', isDark)", is_dark)
         are_drawn(page)
         page.wait_for_function(f"({PAPERS})().every((paper) => paper === '{theme.card}')")
+    assert [url for url in asked if "/ask/" in url and "/ask/models" not in url] == []
+    toggle(page).click()
+    expect(page.locator(".sbd-charts-cards")).to_be_hidden()
 
 
 def test_a_chart_is_saved_by_a_click_and_nothing_sends_it_away(story):

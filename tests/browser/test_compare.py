@@ -8,7 +8,6 @@ import pytest
 
 from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import (
-    HOSTILE_PROMPT,
     MOST_SHIFT,
     SHIFTS,
     painted,
@@ -70,20 +69,6 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     expect(story.locator("#sbd-compare")).to_be_hidden()
     expect(story.locator(".sbd-tile").first).to_be_visible()
     expect(story.get_by_label("Prompt")).to_have_value("mine")
-
-
-def test_an_example_gives_its_prompt_and_a_chosen_lane_is_said_to_be_missing(story):
-    enter(story)
-    stale = story.locator(".sbd-compare-card .sbd-stale")
-    old = story.get_by_label("Prompt").input_value()
-    story.get_by_label("Way 1", exact=True).select_option("random")
-    expect(stale).to_contain_text("“Random, k 2” too")
-    expect(stale).to_contain_text("no “Next-token prediction”")
-    story.get_by_role("button", name=re.compile("^JSON")).click()
-    expect(stale).to_contain_text("another prompt")
-    expect(story.get_by_label("Prompt")).not_to_have_value(old)
-    expect(story.locator("#sbd-compare")).to_be_visible()
-    expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
 def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
@@ -199,26 +184,6 @@ MARKED = """count => document.querySelector('.sbd-chart.is-solvers .js-plotly-pl
   ?.data?.find((line) => line.name === 'your runs')?.x.length === count"""
 
 
-def test_the_lanes_stand_at_their_end_and_the_keys_move_them(compared):
-    compared.wait_for_function(f"!{CLOCK}.isPlaying && {CLOCK}.value === {CLOCK}.finish")
-    go(compared).evaluate("(node) => node.blur()")
-    compared.keyboard.press("Home")
-    assert compared.evaluate(STATE)["clock"] == 0
-    compared.keyboard.press("ArrowRight")
-    compared.keyboard.press("ArrowRight")
-    compared.keyboard.press("ArrowLeft")
-    assert compared.evaluate(STATE)["clock"] == 1
-    compared.keyboard.press(" ")
-    assert compared.evaluate(STATE)["isPlaying"]
-    compared.keyboard.press(" ")
-    compared.keyboard.press("End")
-    assert compared.evaluate(STATE)["clock"] == compared.evaluate(STATE)["finish"]
-    compared.keyboard.press("l")
-    expect(compared.locator(".sbd-compare-form")).to_be_hidden()
-    compared.keyboard.press("Escape")
-    expect(compared.locator(".sbd-compare-form")).to_be_visible()
-
-
 def test_errors_are_said_and_lose_nothing(compared):
     compared.get_by_label("Prompt").fill(" ")
     note = compared.locator(".sbd-compare-card .sbd-stale")
@@ -236,26 +201,18 @@ def test_errors_are_said_and_lose_nothing(compared):
     expect(go(compared)).to_be_enabled()
 
 
-def test_hostile_text_stays_text(open_page, hostile_url):
-    page = open_page(hostile_url)
-    enter(page)
-    page.get_by_label("Prompt").fill(HOSTILE_PROMPT)
-    run(page)
-    button(page, "Finish (End)").click()
-    expect(page.locator(".sbd-compare-prompt")).to_have_text(HOSTILE_PROMPT)
-    expect(page.locator(".sbd-compare-text script, .sbd-compare-text img")).to_have_count(0)
-    expect(lane(page, "ntp").locator(".sbd-compare-text")).to_contain_text("<script>")
-    assert page.evaluate("window.hacked") is None
-
-
-def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
+def test_what_is_asked_for_now_ends_the_play_of_the_old_lanes_and_greys_them(story):
     enter(story)
     assert story.evaluate(STATE)["isPlaying"]
-    lane = story.locator(".sbd-compare-lane").first
+    lane, stale = story.locator(".sbd-compare-lane").first, story.locator(".sbd-compare .sbd-stale")
     expect(lane).to_have_css("filter", "none")
-    story.get_by_role("button", name=re.compile("^JSON")).click()
+    story.get_by_label("Way 1", exact=True).select_option("random")
     story.wait_for_function(f"!{CLOCK}.isPlaying")
-    expect(story.locator(".sbd-compare .sbd-stale")).to_contain_text("another prompt")
+    expect(stale).to_contain_text("“Random, k 2” too and no “Next-token prediction”")
+    story.get_by_label("Way 1", exact=True).select_option("ntp")
+    story.get_by_role("button", name=re.compile("^JSON")).click()
+    expect(stale).to_contain_text("another prompt")
+    expect(story.locator(".sbd-status-line")).to_be_empty()
     expect(lane).to_have_css("filter", "grayscale(1)")
     turn_to(story, "Watch")
     turn_to(story, "Compare")
@@ -264,11 +221,20 @@ def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
     expect(lane).to_have_css("filter", "none")
 
 
-def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(compared):
+def test_the_lanes_stand_at_their_end_and_the_keys_move_them_and_say_where_one_pins(compared):
+    compared.wait_for_function(f"!{CLOCK}.isPlaying && {CLOCK}.value === {CLOCK}.finish")
     compared.evaluate("document.activeElement?.blur()")
-    seek(compared, 2)
-    compared.keyboard.press("ArrowRight")
-    expect(compared.locator(".sbd-compare-clock")).to_have_text(re.compile("^forward pass 3 of"))
+    for key, clock in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
+        compared.keyboard.press(key)
+        assert compared.evaluate(STATE)["clock"] == clock
+    expect(compared.locator(".sbd-compare-clock")).to_have_text(re.compile("^forward pass 1 of"))
+    compared.keyboard.press(" ")
+    assert compared.evaluate(STATE)["isPlaying"]
+    compared.keyboard.press("End")
+    assert compared.evaluate(STATE)["clock"] == compared.evaluate(STATE)["finish"]
+    for key, is_shown in (("l", False), ("Escape", True)):
+        compared.keyboard.press(key)
+        expect(compared.locator(".sbd-compare-form")).to_be_visible(visible=is_shown)
     compared.keyboard.press("ArrowDown")
     compared.keyboard.press("ArrowDown")
     expect(lane(compared, "sbd:0.1").locator(".sbd-compare-text")).to_be_focused()

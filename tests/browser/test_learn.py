@@ -18,6 +18,7 @@ WINDOW_HEIGHT = 900
 LAST = 10
 scenes = partial(scenes_of, has_model=False)  # of the exported file
 EVERY_GUESS = re.compile(r"keeps (\d+) of \1\b")
+EMPTY = ":not(.is-given)"
 STEP_MS = 1_500
 """Longer than a step of a picture that moves by itself."""
 
@@ -29,26 +30,34 @@ def lesson_url(tmp_path_factory) -> str:
     return path.as_uri()
 
 
+@pytest.fixture(scope="module")
+def offline(browser):
+    """A browser without a network."""
+    context = browser.new_context(offline=True)
+    context.set_default_timeout(60_000)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def lesson(browser, lesson_url):
-    """Open a scene of the exported file, offline; an error on the page fails the test."""
+def lesson(offline, lesson_url):
+    """Open a scene of the exported file; an error on the page fails the test."""
     pages, wrongs = [], []
 
-    def open_it(scene: object = 1, width: int = 1440, height: int = 900, scheme: str = "light"):
-        context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    def open_it(scene: object = 1, width: int = 1440, height: int = 900):
+        page = offline.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(reduced_motion="reduce")
         page.on("pageerror", lambda error: wrongs.append(str(error)))
         page.on("request", lambda r: r.url.startswith("file:") or wrongs.append(r.url))
         page.goto(f"{lesson_url}#learn/{scene}")
         page.wait_for_selector(".sbd-learn-question")
-        pages.append(context)
         return page
 
     yield open_it
-    for context in pages:
-        context.close()
+    for page in pages:
+        page.close()
     assert wrongs == []
 
 
@@ -65,10 +74,6 @@ def answer(page):
     return page.locator(".sbd-learn-answer")
 
 
-def why(page):
-    return page.locator(".sbd-learn-why")
-
-
 def drag(page, locator, part: float):
     box = locator.bounding_box()
     middle = box["y"] + box["height"] / 2
@@ -78,44 +83,33 @@ def drag(page, locator, part: float):
     page.mouse.up()
 
 
-def test_keys_walk_every_scene_there_and_back(lesson):
+def test_keys_and_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
     page = lesson()
     for number, scene in enumerate(scenes(), 1):
         expect(question(page)).to_have_text(scene["question"])
         assert serious(page) == []
+        assert page.url.endswith(f"#learn/{scene['address']}") or number == 1
         if number < LAST:  # the last has no question to answer
             expect(answer(page)).to_be_empty()
-        assert page.url.endswith(f"#learn/{scene['address']}") or number == 1
-        page.keyboard.press("ArrowRight")
-        expect(answer(page)).to_have_text(plain(scene["answer"]))
-        expect(why(page)).to_have_text(plain(scene.get("why", "")))
-        if number < LAST:
+        if number % 2:
             page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowLeft")
-    expect(question(page)).to_have_text(scenes()[-2]["question"])
-    expect(answer(page)).to_have_text(plain(scenes()[-2]["answer"]))  # still answered
-    page.keyboard.press("Home")
-    expect(question(page)).to_have_text(scenes()[0]["question"])
-    page.keyboard.press("End")
-    expect(question(page)).to_have_text(scenes()[-1]["question"])
-
-
-def test_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
-    page = lesson()
-    for scene in scenes()[:-1]:
-        expect(question(page)).to_have_text(scene["question"])
-        page.get_by_role("button", name="Show me").click()
+        elif number < LAST:
+            page.get_by_role("button", name="Show me").click()
         expect(answer(page)).to_have_text(plain(scene["answer"]))
-        expect(page.locator(".sbd-learn-act")).to_be_hidden()
-        following = page.get_by_role("button", name="Next", exact=True)
-        box = following.bounding_box()
-        assert box["y"] + box["height"] <= WINDOW_HEIGHT, scene["title"]
-        following.click()
-    expect(answer(page)).to_have_text(scenes()[-1]["answer"])
+        expect(page.locator(".sbd-learn-why")).to_have_text(plain(scene.get("why", "")))
+        if number < LAST:
+            expect(page.locator(".sbd-learn-act")).to_be_hidden()
+            following = page.get_by_role("button", name="Next", exact=True)
+            box = following.bounding_box()
+            assert box["y"] + box["height"] <= WINDOW_HEIGHT, scene["title"]
+            page.keyboard.press("ArrowRight") if number % 2 else following.click()
     page.get_by_role("button", name="Scene 4: The budget").click()
     expect(question(page)).to_have_text(scenes()[3]["question"])
     page.go_back()
-    expect(question(page)).to_have_text(scenes()[-1]["question"])
+    for key, index in (("ArrowLeft", -2), ("Home", 0), ("End", -1)):
+        page.keyboard.press(key)
+        expect(question(page)).to_have_text(scenes()[index]["question"])
+        expect(answer(page)).to_have_text(plain(scenes()[index]["answer"]))  # still answered
 
 
 def test_an_unknown_scene_is_a_sentence_and_the_view_goes_on(lesson):
@@ -204,26 +198,15 @@ def test_a_key_too_many_neither_decodes_nor_ends_a_lecture(open_page, story_url)
     expect(question(page)).to_have_text(scenes_of()[-2]["question"])
 
 
-def test_gamma_dragged_in_a_lecture_leaves_the_arrows_to_the_scenes(lesson):
+def test_gamma_dragged_in_a_lecture_has_a_whole_handle_and_leaves_the_arrows_to_the_scenes(lesson):
     page = lesson(4, 1920, 1080)
     page.keyboard.press("l")
-    box = page.get_by_role("slider").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 300, box["y"] + 10)
-    page.mouse.up()
+    grip = page.locator(".sbd-gamma-grip").bounding_box()
+    assert grip["x"] >= page.locator(".sbd-learn-stage").bounding_box()["x"]
+    drag(page, page.get_by_role("slider"), 1)
     expect(answer(page)).to_have_text(plain(scenes()[3]["answer"]))
     page.keyboard.press("ArrowRight")
     expect(question(page)).to_have_text(scenes()[4]["question"])
-
-
-def test_a_word_explains_itself(lesson):
-    page = lesson("masks")
-    page.keyboard.press("ArrowRight")
-    word = page.get_by_role("button", name="mask", exact=True)
-    expect(word).to_have_attribute("aria-description", re.compile("^A place"))
-    word.hover()
-    expect(page.locator(".sbd-term-note")).to_contain_text("not known yet")
 
 
 def test_the_last_scene_decodes_in_the_player_by_what_the_lesson_told_of(open_page, story_url):
@@ -276,48 +259,52 @@ def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
 
 
 def test_a_chosen_cell_is_compared_with_the_forward_pass_that_filled_it(lesson):
+    order = learn_runs().choices.order
     page = lesson("out-of-order")
-    cell = page.locator(".sbd-sudoku-cell:not(.is-given)").nth(1)
+    given, empty = (page.locator(f".sbd-sudoku-cell{look}") for look in (".is-given", EMPTY))
+    said = page.locator(".sbd-learn-order-side .sbd-learn-yours")
+    left = page.locator(".sbd-learn-open")
+    assert left.count() == bool(order.settled_by)
+    if order.settled_by:
+        expect(left).to_have_text(f"{' or '.join(order.candidates)}?")
+    given.first.click()
+    expect(said).to_contain_text("is given: choose an empty cell.")
+    expect(answer(page)).to_be_empty()
+    cell = empty.nth(1)
     name = re.match(r"Row \d, column \d", cell.get_attribute("aria-label"))[0].lower()
     cell.click()
-    expect(page.locator(".sbd-learn-order-side .sbd-learn-yours")).to_contain_text(
-        f"You chose {name.replace(',', '')}: it came in forward pass"
-    )
-    fills = page.locator(".sbd-learn-order-side .sbd-learn-yours")
+    expect(said).to_contain_text(f"You chose {name.replace(',', '')}: it came in forward pass")
     came = re.compile(r"came in forward pass \d+ \((the last that|forward pass \d+) fills")
-    expect(fills).to_contain_text(came)
+    expect(said).to_contain_text(came)
     expect(page.locator(".sbd-sudoku-cell[data-chosen]")).to_have_count(1)
     expect(answer(page)).not_to_be_empty()
-    assert not page.locator(".sbd-sudoku-cell.is-given .sbd-sudoku-pass:visible").count()
+    expect(left.filter(visible=True)).to_have_count(0)
+    assert not given.locator(".sbd-sudoku-pass:visible").count()
     passes = set(page.locator(".sbd-sudoku-pass").all_inner_texts()) - {""}
     assert passes
     assert all(number.isdigit() for number in passes), passes
+    look = "node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).fontWeight]"
+    looks = (each.first.evaluate(look) for each in (given, empty))
+    assert all(a != b for a, b in zip(*looks, strict=True))
 
 
-def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(lesson):
-    order = learn_runs().choices.order
-    page = lesson("out-of-order")
-    question = page.locator(".sbd-learn-open")
-    assert question.count() == bool(order.settled_by)
-    if order.settled_by:
-        expect(question).to_have_text(f"{' or '.join(order.candidates)}?")
-        page.keyboard.press("ArrowRight")
-        expect(question).to_be_hidden()
-
-
-def test_tiles_say_their_forward_pass_and_one_more_guess_is_counted(lesson):
-    page = lesson("the-bound")
+def test_tiles_say_their_forward_pass_on_a_phone_too_and_one_more_guess_is_counted(lesson):
+    page = lesson("the-bound", 390, 844)
     page.keyboard.press("ArrowRight")
-    said = set(page.locator(".sbd-tile-pass").all_inner_texts()) - {""}
-    assert f"pass {learn_runs().choices.bound_pass + 1}" in said
-    assert all(re.fullmatch(r"pass \d+", words) for words in said)
+    kept = page.locator(".sbd-tile.is-new .sbd-tile-pass")
+    expect(kept.first).to_be_visible()
+    number = learn_runs().choices.bound_pass + 1
+    assert set(kept.all_inner_texts()) == {f"pass {number}"}
+    over = "all => all.some(node => node.scrollWidth > node.parentElement.clientWidth)"
+    assert not kept.evaluate_all(over)
     expect(page.locator(".sbd-learn-sum")).to_contain_text(re.compile("more than|All are kept"))
 
 
 def test_stepping_through_forward_passes_shows_what_the_cache_keeps(lesson):
     page = lesson("the-cache")
-    slider = page.get_by_role("slider", name="Forward pass")
-    slider.focus()
+    expect(page.locator(".sbd-learn-stage")).to_contain_text("keeps two vectors of every")
+    expect(answer(page)).to_be_empty()
+    page.get_by_role("slider", name="Forward pass").focus()
     page.keyboard.press("ArrowRight")
     expect(answer(page)).not_to_be_empty()
     first = page.locator(".sbd-learn-block:has(.sbd-learn-cells)").first
@@ -328,91 +315,24 @@ def test_stepping_through_forward_passes_shows_what_the_cache_keeps(lesson):
     expect(page.locator(".sbd-learn-block.is-riding")).to_have_count(1)
     expect(page.locator(".sbd-learn-block.is-block")).to_have_count(1)
     page.keyboard.press("End")
-    last = (
-        learn_runs().runs["text"]["sbd"].events[-1]
-    )  # a last block of one forward pass has one riding along
+    last = learn_runs().runs["text"]["sbd"].events[-1]
+    # A last block of one forward pass has one riding along.
     riding = page.locator(".sbd-learn-block.is-riding")
     expect(riding).to_have_count(1 if last.num_causal else 0)
 
 
-def test_gamma_is_raised_until_the_story_breaks(lesson):
-    page = lesson("what-goes-wrong")
-    verdict = page.locator(".sbd-learn-verdict")
-    expect(verdict).to_contain_text("Holds")
-    drag(page, page.get_by_role("slider", name="γ"), 1)
-    expect(verdict).to_contain_text("Broken")
-    assert page.locator(".sbd-learn-clash sub").count() >= 2
-    expect(answer(page)).not_to_be_empty()
-
-
-def test_a_given_cell_answers_and_does_not_look_like_one_that_was_filled(lesson):
-    page = lesson("out-of-order")
-    given, empty = (
-        page.locator(".sbd-sudoku-cell.is-given").first,
-        page.locator(".sbd-sudoku-cell:not(.is-given)"),
-    )
-    given.click()
-    said = page.locator(".sbd-learn-order-side .sbd-learn-yours")
-    expect(said).to_contain_text("is given: choose an empty cell.")
-    expect(answer(page)).to_be_empty()
-    empty.first.click()
-    expect(answer(page)).not_to_be_empty()
-    look = "node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).fontWeight]"
-    filled = empty.first.evaluate(look)
-    assert all(a != b for a, b in zip(given.evaluate(look), filled, strict=True))
-
-
-def test_a_bar_of_the_bound_says_the_same_entropy_once_its_token_is_kept(lesson):
-    page = lesson("the-bound")
-    levels = "all => all.map(node => node.style.getPropertyValue('--level'))"
-    before = page.locator(".sbd-tile-bar").evaluate_all(levels)
-    page.get_by_role("slider").focus()
-    page.keyboard.press("End")
-    expect(page.locator(".sbd-learn-count")).to_contain_text(EVERY_GUESS)
-    assert page.locator(".sbd-tile-bar").evaluate_all(levels) == before
-    assert max(map(float, before)) > 0.1
-
-
-def test_the_handle_of_gamma_is_whole_in_a_lecture(lesson):
-    page = lesson("the-bound", 1920, 1080)
-    page.keyboard.press("l")
-    grip = page.locator(".sbd-gamma-grip").bounding_box()
-    stage = page.locator(".sbd-learn-stage").bounding_box()
-    assert grip["x"] >= stage["x"]
-
-
-def test_on_a_phone_tiles_say_pass_before_its_number(lesson):
-    page = lesson("the-bound", 390, 844)
-    page.keyboard.press("ArrowRight")
-    kept = page.locator(".sbd-tile.is-new .sbd-tile-pass")
-    expect(kept.first).to_be_visible()
-    number = learn_runs().choices.bound_pass + 1
-    assert set(kept.all_inner_texts()) == {f"pass {number}"}
-    over = "all => all.some(node => node.scrollWidth > node.parentElement.clientWidth)"
-    assert not kept.evaluate_all(over)
-
-
-def test_the_cache_is_explained_before_the_reader_steps(lesson):
-    page = lesson("the-cache")
-    expect(page.locator(".sbd-learn-stage")).to_contain_text("keeps two vectors of every")
-    expect(answer(page)).to_be_empty()
-
-
-def test_a_token_outside_the_draft_answers_that_it_is(lesson):
-    page = lesson("checking")
-    page.locator(".sbd-tile:not(.is-draft)").last.click()
-    expect(page.locator(".sbd-learn-yours")).to_contain_text("That is not in the draft")
-    expect(answer(page)).to_be_empty()
-
-
-def test_a_doubted_word_shows_its_guesses_hindsight_pin_and_branch(lesson):
+def test_a_file_without_a_model_explains_a_doubted_word_and_offers_no_decoding(lesson):
     page = lesson("your-turn")
-    card = page.locator(".sbd-learn-inspected")
+    said, card = page.locator(".sbd-learn-yours-card"), page.locator(".sbd-learn-inspected")
     doubt = page.locator(".sbd-learn-doubt").last
     doubt.click()
-    expect(card).to_contain_text(doubt.text_content().strip())
-    for word in ("Guesses in forward pass", "Hindsight:", "Pin:", "Branch:"):
+    words = ("Guesses in forward pass", "Hindsight:", "Pin:", "Branch:")
+    for word in (*words, doubt.text_content().strip()):
         expect(card).to_contain_text(word)
+    for word in ("This file has no model inside", "python app.py"):
+        expect(said).to_contain_text(word)
+    expect(page.get_by_role("button", name="Decode it")).to_have_count(0)
+    expect(said.get_by_role("textbox")).to_have_count(0)
 
 
 @pytest.mark.parametrize("name", ["Pin", "Branch"])
@@ -437,18 +357,16 @@ def test_a_doubted_word_is_pinned_or_branched_from_in_the_player(open_page, stor
     expect(page.get_by_label("Prompt", exact=True)).to_have_value(text.prompt)
 
 
-def checked_draft() -> tuple[tuple[int, ...], int]:
-    """The draft of the scene, and how many of its tokens the next forward pass accepts."""
+def test_a_drafted_token_is_thrown_away(lesson):
     events, at = learn_runs().runs["verify"]["verify"].events, learn_runs().choices.check_pass
     draft, committed = events[at - 1].draft, events[at].committed
-    return draft, next(n for n, token in enumerate(draft) if committed[n] != token)
-
-
-def test_a_drafted_token_is_thrown_away(lesson):
-    _, num_accepted = checked_draft()
+    num_accepted = next(n for n, token in enumerate(draft) if committed[n] != token)
     page = lesson("checking")
-    page.locator(".sbd-tile.is-draft").nth(num_accepted).click()
     news = page.locator(".sbd-learn-yours")
+    page.locator(".sbd-tile:not(.is-draft)").last.click()
+    expect(news).to_contain_text("That is not in the draft")
+    expect(answer(page)).to_be_empty()
+    page.locator(".sbd-tile.is-draft").nth(num_accepted).click()
     expect(news).to_contain_text("Right: you would throw away")
     expect(news).to_contain_text(re.compile("drafts anew|drafts on"))
     expect(page.locator(".sbd-tile.is-accepted")).not_to_have_count(0)
@@ -472,17 +390,10 @@ def test_chip_block_and_batch_are_chosen_and_each_changes_what_it_says(lesson):
     expect(page.locator(".sbd-learn-time")).to_contain_text("128 such texts at once")
 
 
-def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
-    page = lesson("your-turn")
-    said = page.locator(".sbd-learn-yours-card")
-    expect(said).to_contain_text("This file has no model inside")
-    expect(said).to_contain_text("python app.py")
-    expect(page.get_by_role("button", name="Decode it")).to_have_count(0)
-    expect(said.get_by_role("textbox")).to_have_count(0)
-
-
-def test_show_me_stops_where_the_story_breaks(lesson):
+def test_gamma_is_raised_until_the_story_breaks_where_show_me_stops_too(lesson):
     page = lesson("what-goes-wrong")
+    verdict = page.locator(".sbd-learn-verdict")
+    expect(verdict).to_contain_text("Holds")
     page.emulate_media(reduced_motion="no-preference")
     broken = next(edge for edge in learn_runs().choices.edges if not edge.is_right)
     page.get_by_role("button", name="Show me").click()
@@ -490,7 +401,11 @@ def test_show_me_stops_where_the_story_breaks(lesson):
     expect(page.locator(".sbd-learn-slider-words")).to_have_text(words)
     page.wait_for_timeout(STEP_MS)
     expect(page.locator(".sbd-learn-slider-words")).to_have_text(words)
-    expect(page.locator(".sbd-learn-verdict")).to_contain_text("Broken")
+    expect(verdict).to_contain_text("Broken")
+    drag(page, page.get_by_role("slider", name="γ"), 1)
+    expect(page.locator(".sbd-learn-slider-words")).not_to_have_text(words)
+    expect(verdict).to_contain_text("Broken")
+    assert page.locator(".sbd-learn-clash sub").count() >= 2
 
 
 def test_show_me_stops_at_the_rereading_that_first_finds_a_token_it_would_not_write(lesson):
@@ -518,20 +433,23 @@ def num_kept(total) -> int:
     return int(re.search(r"keeps (\d+) of", total.inner_text())[1])
 
 
-def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
+def test_gamma_keeps_more_by_pointer_and_by_key_and_a_bar_says_the_same_entropy(lesson):
     page = lesson("the-bound")
-    total = page.locator(".sbd-learn-count")
-    few = num_kept(total)
+    total, bars = page.locator(".sbd-learn-count"), page.locator(".sbd-tile-bar")
+    levels = "all => all.map(node => node.style.getPropertyValue('--level'))"
+    few, before = num_kept(total), bars.evaluate_all(levels)
     assert few >= 1
-    before = total.text_content()
+    assert max(map(float, before)) > 0.1
     drag(page, page.locator(".sbd-budget-track"), 0.9)
     expect(answer(page)).not_to_be_empty()
-    expect(total).not_to_have_text(before)
+    painted(page)
     many = num_kept(total)
     assert many > few
     expect(page.locator(".sbd-tile.is-new")).to_have_count(many)
     page.get_by_role("slider").focus()
-    before = total.text_content()
-    for _ in range(5):
-        page.keyboard.press("PageDown")
-    expect(total).not_to_have_text(before)
+    said = total.text_content()
+    page.keyboard.press("PageDown")
+    expect(total).not_to_have_text(said)
+    page.keyboard.press("End")
+    expect(total).to_contain_text(EVERY_GUESS)
+    assert bars.evaluate_all(levels) == before

@@ -12,7 +12,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.replay import Replay, replay_html
 from sbd_core.solvers import EntropyBound, LeftToRight
 from sbd_core.trace import Trace
-from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
+from tests.browser.conftest import HOSTILE, decode, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model
 from ui.share.replay_page import main as export_main
 
@@ -106,17 +106,6 @@ def test_a_bad_trace_is_answered_by_a_sentence_and_nothing_is_lost(story, tmp_pa
         story.keyboard.press("s")
         open_sheet(story)
     expect(story.get_by_label("Prompt")).to_have_value("mine")
-
-
-def test_markup_in_a_trace_is_shown_as_text(story, tmp_path):
-    main, _ = traces(story_model(HOSTILE), HOSTILE[1])
-    open_sheet(story)
-    bring(story, tmp_path / "wicked.json", main.to_json())
-    expect(story.locator(".sbd-prompt")).to_have_text(HOSTILE[1])
-    expect(story.get_by_role("dialog")).not_to_be_visible()
-    go_to(story, 3)
-    assert state(story)["main"]["text"] == main.text
-    assert story.evaluate("window.hacked") is None
 
 
 def test_the_saved_page_replays_from_a_file_with_no_request(story, open_page, tmp_path):

@@ -12,13 +12,11 @@ from tests.browser.conftest import (
     PAPER,
     advanced,
     choose_strategy,
-    click_card,
     decode,
     state,
     sync_api,
 )
 from tests.ui.doubles import story_model
-from ui import examples
 from ui.best_settings import best_for
 from ui.examples import BUNDLED_MODEL
 from ui.models import LazyModel, Models
@@ -63,32 +61,6 @@ def test_the_form_starts_from_the_best_and_turns_to_set_block_decoding_for_blank
     expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_label("Answer with blanks").fill("")
     expect(why).not_to_contain_text("blanks")
-
-
-def test_a_prompt_typed_after_a_recording_goes_back_to_the_best_or_the_last_choice_by_hand(
-    open_page, measured_url
-):
-    best = best_for(BUNDLED_MODEL, can_draft=True)
-    page = open_page(measured_url, reduced_motion="reduce")
-    now = page.locator(".sbd-ways-now")
-    click_card(page, "gamma-too-high")
-    page.get_by_label("Prompt").fill("Something of mine.")
-    expect(now).to_have_text("Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}")
-    choose_strategy(page, PAPER)
-    page.get_by_label("Safer to bolder").fill("6")
-    expect(now).to_have_text("γ 0.35")
-    advanced(page)
-    page.get_by_label("Block size", exact=True).fill("8")
-    click_card(page, "gamma-too-high")
-    gamma = examples.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
-    expect(now).to_have_text(f"γ {gamma:g}")
-    page.get_by_label("Prompt").fill("Something of mine.")
-    expect(now).to_have_text("γ 0.35")
-    expect(page.get_by_label("Block size", exact=True)).to_have_value("8")
-    decode(page)
-    run = "document.querySelector('.sbd-host').sbdPlayer.run"
-    assert page.evaluate(f"[{run}.solver.gamma, {run}.blockSize]") == [0.35, 8]
-    expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
 
 
 def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider_which_asks_no_server(

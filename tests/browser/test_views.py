@@ -59,15 +59,6 @@ def test_back_goes_through_the_scenes_and_a_view_is_found_as_it_was_left(open_pa
         expect(question(page)).to_have_text(scenes()[scene]["question"])
 
 
-def test_a_view_that_is_reloaded_is_there_again(open_page, story_url):
-    page = open_page(f"{story_url}#compare")
-    turn_to(page, "Watch")
-    expect(page).to_have_url(re.compile("#watch$"))
-    page.reload()
-    in_front(page, "Watch")
-    expect(page.locator("#sbd-player")).to_be_visible()
-
-
 def test_a_view_that_is_turned_to_before_it_is_mounted_is_there(contexts, story_url):
     page = contexts(has_touch=False).new_page()
     page.add_init_script(f"({EARLY})('compare')")

@@ -24,7 +24,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.web_export import export_web
-from sbd_core.models.web_folder import PRODUCTS, digest_of, entry_of
+from sbd_core.models.web_folder import PRODUCTS, entry_of
 from sbd_core.run_lines import RunLines
 from sbd_core.solvers import SOLVERS, EntropyBound, TopK
 from sbd_core.tasks import TASKS, held_out
@@ -160,9 +160,6 @@ def test_another_model_is_told_apart(exported, folder, tmp_path) -> None:
     onnx.save(graph, file)
     manifest["files"][file.name] = entry_of(file)
     (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    assert opened(other) == "manifest.json was altered: its digest is another."
-    manifest["digest"] = digest_of(manifest)
-    (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     said = compare(islice(traces(exported, 2, 3), 6), other)
     assert len(said["differences"]) == said["cases"] == 6
 
@@ -202,6 +199,5 @@ def test_products_of_int8_are_tried_out_at_opening(tmp_path) -> None:
     onnx.save(graph, file)
     data = json.loads(manifest.read_text(encoding="utf-8"))
     data["files"][PRODUCTS] = entry_of(file)
-    data["digest"] = digest_of(data)
     manifest.write_text(json.dumps(data), encoding="utf-8")
     assert opened(folder).startswith("This browser’s products of 8-bit integers are not exact")

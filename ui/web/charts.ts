@@ -81,8 +81,7 @@ class Card {
 
   setWords({ id, title, words }: CardWords) {
     const content = html`<div class="sbd-chart-head"
-        ><h3>${title}</h3>${unfoldTemplate("this chart", `sbd-chart-${id}-words`)}</div
-      >
+        ><h3>${title}</h3>${unfoldTemplate("this chart", `sbd-chart-${id}-words`)}</div>
       <p id="sbd-chart-${id}-words" hidden>${termTemplates(words)}</p>
       ${this.plot}${this.below}`;
     render(content, this.root);

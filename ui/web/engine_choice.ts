@@ -4,9 +4,8 @@
 import { html, nothing, render } from "lit-html";
 import constants from "./constants.json" with { type: "json" };
 import { find } from "./dom/elements.ts";
-import { pageAddress } from "./dom/page.ts";
-import { storedName } from "./dom/stored_names.ts";
-import { questionTemplate } from "./dom/templates.ts";
+import { pageAddress, storedName } from "./dom/page.ts";
+import { buttonTemplate, questionTemplate } from "./dom/templates.ts";
 import { makeTermNote } from "./dom/terms.ts";
 import { playerOf } from "./dom/views.ts";
 import { findStores } from "./engine/files.ts";
@@ -30,6 +29,8 @@ const ROUNDED =
   "server’s. Verify keeps those of next-token prediction in the same browser.";
 const LINKED = "The model of this link is not in your browser yet: press Decode.";
 const SCRIPT = "dist/engine.js";
+const LOOK = "sbd-engine-choice-do";
+const DELETE = "Delete the model from this browser";
 
 /** Engines by their names in the address; undefined lets the worker choose. */
 const ENGINES: Record<string, Source["engine"]> = {
@@ -107,7 +108,7 @@ export class EngineChoice {
     onModels(() => this.follow(), signal);
     onSettled(() => this.settle(), signal);
     document.addEventListener("sbd-run", () => this.showSpeed(), { signal });
-    signal.addEventListener("abort", () => this.decoder.engine.end());
+    signal.addEventListener("abort", () => this.decoder.end());
     setPlace({ take: (job) => this.take(job) });
     this.follow();
   }
@@ -169,20 +170,20 @@ export class EngineChoice {
     const files = this.model?.export;
     if (!files) return;
     const { decoder, isInBrowser } = this;
-    const { state, ready, engine } = decoder;
+    const { state, ready, bytes, allBytes } = decoder;
     const { stores, isWhole } = this.stored;
-    const { source } = engine.addresses;
+    const { source } = decoder.addresses;
     const isOther = source.base !== pageAddress(files.base);
     const isLarge = files.bytes.wasm > MAX_UNREQUESTED_BYTES;
     const isComing = isInBrowser && state === "coming";
-    const isFetched = engine.bytes >= engine.allBytes;
+    const isFetched = bytes >= allBytes;
     const kind = ENGINES[engineInAddress()] ?? (isLarge && this.hasGpu ? "webgpu" : "wasm");
     const size = formatMegabytes(files.bytes[kind]);
     const memory = Math.round((files.bytes[kind] * constants.memoryOfDownload[kind]) / 1e7) * 10;
     const taken = isLarge ? `${size}, about ${memory} MB of memory` : size;
     const first = isWhole ? "loads the model" : `fetches the model first, ${taken},`;
     const waits = `Decode ${first} and then runs in your browser`;
-    const amount = `${formatMillions(engine.bytes)} of ${formatMegabytes(engine.allBytes)}`;
+    const amount = `${formatMillions(bytes)} of ${formatMegabytes(allBytes)}`;
     const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
     const { gpu = "", why = "", canStore = true } = (isInBrowser && state === "on" && ready) || {};
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
@@ -207,7 +208,13 @@ export class EngineChoice {
     const isBack = this.server !== null && isInBrowser;
     // In a frame that cannot share memory the engine has only one thread.
     const isFramed = window.top !== window.self && !window.crossOriginIsolated;
-    const look = "sbd-engine-choice-do";
+    const press = isComing ? "Cancel" : isBack ? "Use the server" : offer;
+    const isIdle = this.server === null && !isComing && !offersGpu;
+    const canDelete = isLarge && stores.length > 0 && !isComing;
+    const buttons = [
+      buttonTemplate(LOOK, press, () => this.press(), { isHidden: isIdle }),
+      buttonTemplate(LOOK, DELETE, () => void this.deleteModel(), { isHidden: !canDelete }),
+    ];
     const content = html`<span
         class="sbd-engine-choice-words"
         role="status"
@@ -216,25 +223,12 @@ export class EngineChoice {
       >${isLarge && isOn ? questionTemplate("its words", ROUNDED) : nothing}<progress
         class="sbd-engine-choice-bar"
         aria-label="Fetched"
-        max=${engine.allBytes || nothing}
-        value=${engine.bytes}
+        max=${allBytes || nothing}
+        value=${bytes}
         ?hidden=${!isComing || isFetched}
       ></progress
-      ><button
-        type="button"
-        class=${look}
-        ?hidden=${this.server === null && !isComing && !offersGpu}
-        @click=${() => this.press()}
-        >${isComing ? "Cancel" : isBack ? "Use the server" : offer}</button
-      ><button
-        type="button"
-        class=${look}
-        ?hidden=${!(isLarge && stores.length) || isComing}
-        @click=${() => void this.deleteModel()}
-        >Delete the model from this browser</button
-      ><a href=${window.location.href} target="_blank" ?hidden=${!isFramed || this.server !== null}
-        >Open this page on its own to decode with more threads</a
-      >`;
+      >${buttons}<a href=${window.location.href} target="_blank" ?hidden=${!isFramed || this.server !== null}
+        >Open this page on its own to decode with more threads</a>`;
     render(content, this.root);
   }
 

@@ -34,8 +34,7 @@ function card(run: Recorded) {
     scrollTo({ top: 0, behavior: scrollBehavior() }); // on a phone the player then scrolls itself into view
   }
   return html`<button type="button" class="sbd-gallery-card" @click=${open}
-    >${thumbnail(run)}<strong>${run.title}</strong><span>${run.sentence}</span></button
-  >`;
+    >${thumbnail(run)}<strong>${run.title}</strong><span>${run.sentence}</span></button>`;
 }
 
 export function mountGallery(element: HTMLElement, value: string) {

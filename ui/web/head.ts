@@ -6,7 +6,7 @@ import { live } from "lit-html/directives/live.js";
 import { PAPER_PAGE } from "./core/words.ts";
 import { elementOf, find, make, setAttribute, setText } from "./dom/elements.ts";
 import { pageAddress, readFromTab, storeInTab } from "./dom/page.ts";
-import { iconTemplate, questionTemplate } from "./dom/templates.ts";
+import { buttonTemplate, iconTemplate, questionTemplate } from "./dom/templates.ts";
 import { makeTermNote } from "./dom/terms.ts";
 import {
   type Channel,
@@ -168,25 +168,17 @@ class Switch {
           value=${name}
           .checked=${live(name === chosenModel())}
           @change=${() => chooseModel(name)}
-        />${title}</label
-      >`;
+        />${title}</label>`;
+    const about = { label: "About the models", isExpanded: isAboutOpen };
     const content = html`<div class="sbd-models" role="radiogroup" aria-label="Model"
         >${allModels().map(choice)}</div
-      ><button
-        type="button"
-        class="sbd-models-more"
-        aria-label="About the models"
-        aria-expanded=${isAboutOpen}
-        @click=${() => this.setAboutOpen(!isAboutOpen)}
-        >⋯</button
-      >
+      >${buttonTemplate("sbd-models-more", "⋯", () => this.setAboutOpen(!isAboutOpen), about)}
       <div class="sbd-models-about" ?hidden=${!isAboutOpen}
         >${allModels().map(({ title, about }) => html`<p><strong>${title}</strong> ${about}.</p>`)}</div
       >
       <p class="sbd-models-line" ?hidden=${!wanted}
         ><span role="status">${wanted ? `${absence} Until then ${other} decodes.` : ""}</span
-        ><button type="button" @click=${() => sayWanted("")}>Not now</button></p
-      >`;
+        >${buttonTemplate("", "Not now", () => sayWanted(""))}</p>`;
     render(content, this.root);
   }
 

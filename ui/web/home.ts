@@ -3,6 +3,7 @@
 
 import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "./core/colours.ts";
+import { compareMain } from "./core/differences.ts";
 import { formatSeconds } from "./core/numbers.ts";
 import { History, type Lane, type Run } from "./core/run.ts";
 import { LANE_TITLES, PAPER_PAGE } from "./core/words.ts";
@@ -10,7 +11,7 @@ import { Clock } from "./dom/clock.ts";
 import { find, make } from "./dom/elements.ts";
 import { listenToKeys } from "./dom/keys.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
-import { measureChoice, playButton } from "./dom/templates.ts";
+import { buttonTemplate, measureChoice, meterTemplate, playButton } from "./dom/templates.ts";
 import { askForChat, onViewChange, playerOf, showView } from "./dom/views.ts";
 import { form } from "./form/form.ts";
 import { showRecorded } from "./recordings.ts";
@@ -46,14 +47,11 @@ class HomeLane {
     this.root.classList.toggle("is-finished", pass === lane.lastPass);
     spacer.update(viewAt(lane.lastPass), lane);
     text.update(viewAt(pass), lane);
-    const content = html`<span class="sbd-home-meter" aria-hidden="true"
-        ><span class="sbd-home-fill" style="width: ${100 * share}%"></span
-      ></span>
+    const content = html`${meterTemplate(share)}
       <div class="sbd-home-lane-head">
         <h2>${title}</h2>
         <span class="sbd-home-count"
-          ><b>${pass + 1}</b> <small>${pass === 0 ? "pass" : "passes"}</small></span
-        >
+          ><b>${pass + 1}</b> <small>${pass === 0 ? "pass" : "passes"}</small></span>
       </div>
       <div class="sbd-home-answer">
         <div class="sbd-home-room" inert aria-hidden="true">${spacer.root}</div>
@@ -110,8 +108,7 @@ class HomeRace {
           >${measureChoice(clock.isByTime, (isByTime) => clock.measureBy(isByTime))}<span class="sbd-home-slowness">${clock.slownessWords}</span></span
         >
         <p class="sbd-home-outcome ${clock.value >= clock.finish ? "is-due" : ""}" role="status"
-          >${same}</p
-        >
+          >${same}</p>
       </div>`;
     render(content, this.root);
   }
@@ -120,20 +117,14 @@ class HomeRace {
 /** model: the title of the run's model */
 type RecordedRun = { model: string; run: Run };
 
-function haveSameAnswer({ main, ntp }: Run) {
-  if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
-  return [...main.fixed].every(
-    ([position, { token }]) => position >= main.end || ntp.fixed.get(position)?.token === token,
-  );
-}
+const haveSameAnswer = (run: Run) => compareMain(run)?.words === "";
 
 function sentence(run: Run) {
   const words = haveSameAnswer(run) ? "the same words" : "an answer";
   return html`<h2 class="sbd-home-sentence"
     >The same model writes ${words} in
     <b class="sbd-home-own">${run.main.steps.length}</b> forward passes instead of
-    <b class="sbd-home-plain">${run.ntp?.steps.length ?? 0}</b>.</h2
-  >`;
+    <b class="sbd-home-plain">${run.ntp?.steps.length ?? 0}</b>.</h2>`;
 }
 
 /**
@@ -155,12 +146,11 @@ function whyTemplate({ model, run }: RecordedRun, processor: string) {
   const clock = `${formatSeconds(mainSeconds ?? 0)} instead of ${formatSeconds(ntpSeconds ?? 0)}`;
   const why = Number(mainSeconds) > Number(ntpSeconds) ? "by longer passes, " : "";
   const times = html`<br />${clock} ${where}${why}timed once;
-    <button type="button" class="sbd-home-measure" @click=${() => measure(run)}>measure yours</button>.`;
+    ${buttonTemplate("sbd-home-measure", "measure yours", () => measure(run))}.`;
   return html`<p class="sbd-home-why"
     >${before}${paper}${after} Each pass runs the whole model, ${model}; ${checked}.${
       mainSeconds && ntpSeconds ? times : nothing
-    }</p
-  >`;
+    }</p>`;
 }
 
 /** Return a key of the main lane's colours and marks. */
@@ -174,8 +164,7 @@ function keyTemplate({ strategy }: Run) {
         style=${entropy === undefined ? nothing : inks(entropy)}
         aria-hidden="true"
       ></span
-      >${kind}</li
-    >`;
+      >${kind}</li>`;
   };
   const kinds = strategy === "verify" ? ["draft", "not guessed"] : ["mask"];
   return html`<ul class="sbd-home-key" aria-label="Colours"
@@ -222,25 +211,20 @@ export function mountHome(element: HTMLElement, value: string, signal: AbortSign
       race?.setPlaying(!prefersReducedMotion());
     };
     const choice = ({ model, run }: RecordedRun, at: number) =>
-      html`<button
-        type="button"
-        class="sbd-home-choice"
-        aria-pressed=${at === index}
-        @click=${() => choose(at)}
-        >${LANE_TITLES[run.strategy]} · ${model}</button
-      >`;
+      buttonTemplate(
+        "sbd-home-choice",
+        `${LANE_TITLES[run.strategy]} · ${model}`,
+        () => choose(at),
+        { isPressed: at === index },
+      );
     const told = shown && [sentence(shown.run), whyTemplate(shown, processor)];
     const choices = html`<div class="sbd-home-choices" role="group" aria-label="Recorded run"
-      >${all.length > 1 ? all.map(choice) : ""}</div
-    >`;
+      >${all.length > 1 ? all.map(choice) : ""}</div>`;
     // Without recorded runs only the ways are left.
     const content = html`${told}${shown ? choices : ""}${race?.root}
       <div class="sbd-home-ways"
         ><a class="sbd-home-way" href="#learn" data-view="learn">How it works</a
-        ><button type="button" class="sbd-home-way is-main" @click=${askForPrompt}
-          >Try your own prompt</button
-        >${race?.play}</div
-      >`;
+        >${buttonTemplate("sbd-home-way is-main", "Try your own prompt", askForPrompt)}${race?.play}</div>`;
     if (shown) root.setAttribute("data-strategy", shown.run.strategy);
     render(content, root);
   }

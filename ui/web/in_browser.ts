@@ -12,28 +12,36 @@ export const { say: saySettled, hear: onSettled }: Channel<void> = channel();
 type State = "off" | "coming" | "on" | "failed";
 
 const NOT_BEGUN = "Stopped before it began.";
+const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
+const DIED =
+  "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
+const GPU_STOPPED =
+  "Your GPU stopped, perhaps for want of memory; the run so far is kept, and your processor decodes from now on.";
 
 export class Decoder {
   state: State = "off";
   reason = "";
   pending: Job | null = null;
   ready: Ready | null = null;
-  engine: Engine;
+  /** Bytes of the model read so far, and in all; 0 before the engine knows. */
+  bytes = 0;
+  allBytes = 0;
+  worker: Worker | null = null;
+  loading: Promise<Ready> | null = null;
 
+  /** @param onChange called when the state is another, or more bytes were read */
   constructor(
-    addresses: EngineAddresses,
+    readonly addresses: { script: string; source: Source },
     readonly hear: (news: News) => void,
-    readonly onChange: () => void,
-  ) {
-    this.engine = new Engine(addresses, (news) => this.pass(news), onChange);
-  }
+    readonly onChange: () => void = () => {},
+  ) {}
 
   /** Load the model; if that fails, show why and return false. */
   async turnOn() {
     if (this.state === "on") return true;
     this.setState("coming");
     try {
-      this.ready = await this.engine.load();
+      this.ready = await this.load();
       this.setState("on");
       return true;
     } catch (error) {
@@ -46,15 +54,15 @@ export class Decoder {
 
   /** Decode with another model from the next job on. */
   use(source: Source) {
-    if (source.base === this.engine.addresses.source.base) return;
-    this.engine.addresses.source = source;
+    if (source.base === this.addresses.source.base) return;
+    this.addresses.source = source;
     this.cancel();
   }
 
-  /** End the engine, and with it any decode or download. */
+  /** End the worker, and with it any decode or download. */
   cancel() {
     const isAtWork = this.pending !== null || this.state === "on";
-    this.engine.end();
+    this.end();
     [this.ready, this.pending] = [null, null];
     if (isAtWork) this.hear({ about: "decode", text: "", isRunning: false });
     this.setState("off");
@@ -69,60 +77,26 @@ export class Decoder {
   /** Do a job, once the model is loaded. */
   take(job: Job) {
     if (job.kind === "stop") this.stop();
-    else void this.send(job);
+    else void this.begin(job);
   }
 
   /** Stop the decode, or drop the job that waits for the model. */
   stop() {
     const { pending } = this;
     this.pending = null;
-    const about = pending?.kind === "compare" ? "compare" : "decode";
-    if (pending) this.hear({ about, text: NOT_BEGUN, isRunning: false });
-    else this.engine.send({ kind: "stop" });
+    if (pending) this.hear({ about: viewOf(pending), text: NOT_BEGUN, isRunning: false });
+    else this.send({ kind: "stop" });
   }
 
-  async send(job: Job) {
+  async begin(job: Job) {
     if (job.kind === "decode" && this.state !== "on")
       sayStatus("Your browser is loading the model …");
     this.pending = job;
     const isOn = await this.turnOn();
     if (this.pending !== job) return;
     this.pending = null;
-    if (isOn) return this.engine.send(job);
-    const about = job.kind === "compare" ? "compare" : "decode";
-    this.hear({ about, text: this.reason, isError: true, isRunning: false });
-  }
-
-  pass(news: News) {
-    this.hear(news);
-    // The worker has died; the next job starts another.
-    if (news.isError && !this.engine.worker) this.setState("off");
-  }
-}
-
-type EngineAddresses = { script: string; source: Source };
-
-const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
-const DIED =
-  "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
-const GPU_STOPPED =
-  "Your GPU stopped, perhaps for want of memory; the run so far is kept, and your processor decodes from now on.";
-
-export class Engine {
-  onProgress: () => void;
-  /** Bytes of the model read so far, and in all; 0 before the engine knows. */
-  bytes = 0;
-  allBytes = 0;
-  worker: Worker | null = null;
-  loading: Promise<Ready> | null = null;
-
-  /** @param onProgress called when more bytes were read */
-  constructor(
-    readonly addresses: EngineAddresses,
-    readonly hear: (news: News) => void,
-    onProgress: () => void = () => {},
-  ) {
-    this.onProgress = onProgress;
+    if (isOn) this.send(job);
+    else this.hear({ about: viewOf(job), text: this.reason, isError: true, isRunning: false });
   }
 
   /** Load the model, once; the error of a failure says why in a sentence. */
@@ -131,7 +105,6 @@ export class Engine {
     return this.loading;
   }
 
-  /** Start a worker and load the model in it. */
   start(): Promise<Ready> {
     return new Promise((resolve, reject) => {
       let isReady = false;
@@ -139,9 +112,9 @@ export class Engine {
         this.end();
         if (!isReady) return reject(new Error(reason));
         this.hear({ about: "decode", wire: "stop" });
-        for (const about of ["decode", "compare"] as const) {
+        for (const about of ["decode", "compare"] as const)
           this.hear({ about, text: reason, isError: true, isRunning: false });
-        }
+        this.setState("off"); // the next job starts another worker
       };
       try {
         this.worker = new Worker(this.addresses.script, { type: "module" });
@@ -156,7 +129,7 @@ export class Engine {
           const isNew = data.kind === "begins";
           this.allBytes = isNew ? data.bytes : this.allBytes;
           this.bytes = isNew ? 0 : this.bytes + data.bytes;
-          this.onProgress();
+          this.onChange();
         } else if (data.kind === "ready") {
           isReady = true;
           resolve(data);
@@ -178,9 +151,12 @@ export class Engine {
   /** End the worker; the next load() starts another. */
   end() {
     this.worker?.terminate();
-    this.worker = null;
-    this.loading = null;
-    this.bytes = 0;
-    this.allBytes = 0;
+    [this.worker, this.loading] = [null, null];
+    [this.bytes, this.allBytes] = [0, 0];
   }
+}
+
+/** Return the view that the news of a job is for. */
+function viewOf({ kind }: Job) {
+  return kind === "compare" ? "compare" : "decode";
 }

@@ -2,9 +2,7 @@
 // the headers that let its threads share memory, on any host. scripts/static_site.py puts the list of files before this
 // code.
 
-/** An event that can wait for work. */
 type Extendable = Event & { waitUntil: (work: Promise<unknown>) => void };
-/** An event for a request of the page. */
 type Fetching = Extendable & { request: Request; respondWith: (answer: Promise<Response>) => void };
 
 const worker = self as any;
@@ -67,7 +65,6 @@ async function dropOld() {
   await worker.clients.claim();
 }
 
-/** Return the stored response to a request, if there is one. */
 async function storedResponse(request: Request) {
   const search = { ignoreSearch: true };
   const found = await caches.match(request, { ...search, cacheName: STORE });

@@ -4,14 +4,13 @@ import re
 
 import pytest
 
-from tests.browser.conftest import RUN, advanced, decode, go_to, painted, state, sync_api
+from tests.browser.conftest import advanced, decode, go_to, painted, state, sync_api
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 COMPLETE = """(old) => { const { run } = document.querySelector('.sbd-host').sbdPlayer;
   return run.id !== old && run.isComplete; }"""
-PINS = f"[...{RUN}.pins.keys()]"
 RUNS = """() => document.querySelector('.sbd-host').sbdPlayer.runTree.nodes
   .map(({ run }) => [run.id, run.main.text])"""
 
@@ -80,21 +79,6 @@ def test_pins_and_branches_grow_a_tree_whose_endings_are_compared_and_decode_sta
     expect(story.locator(".sbd-tree")).to_be_hidden()
 
 
-def test_a_branch_keeps_what_was_there_and_goes_on_from_it(story):
-    decode(story)
-    choose(story, tile=1, passes=1)
-    row = story.locator(".sbd-top-row").nth(1)
-    expect(row).to_have_attribute("aria-pressed", "true")
-    wanted = row.locator(".sbd-top-token").inner_text()
-    revealed = story.locator(".sbd-tile.is-new .sbd-tile-token").all_inner_texts()
-    has_own = "is-new" in story.locator(".sbd-tile").nth(1).get_attribute("class")
-    redo(story, "b")
-    go_to(story, 1)
-    pinned = story.locator(".sbd-tile.is-pinned")
-    expect(pinned).to_have_count(len(revealed) + (0 if has_own else 1))
-    expect(story.locator(".sbd-tile").nth(1).locator(".sbd-tile-token")).to_have_text(wanted)
-
-
 def test_hasty_and_held_keys_lose_no_run_of_the_tree(story):
     decode(story)
     intervene(story, "p")
@@ -113,44 +97,6 @@ def test_hasty_and_held_keys_lose_no_run_of_the_tree(story):
         assert runs.items() > known.items()
         expect(rows(story)).to_have_count(len(runs))
         known = runs
-
-
-def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
-    decode(story)
-    # The last forward pass that weighed more than one token, and a tile of which it did.
-    last, weighed = story.evaluate("""() => {
-      const { run } = document.querySelector('.sbd-host').sbdPlayer;
-      return run.main.steps.flatMap((step, pass) => [...step.masked.values()]
-        .filter((item) => item.top.length > 1 && item.position < run.main.end)
-        .map(({ position }) => [pass, position - run.windowAt(pass).start])).at(-1);
-    }""")
-    intervene(story, "p", tile=weighed, passes=last)
-    (late,) = story.evaluate(PINS)
-    assert late > 16
-    intervene(story, "b", tile=2)
-    assert {2, late} <= set(story.evaluate(PINS))
-
-
-BEFORE = """() => {
-  const player = document.querySelector('.sbd-host').sbdPlayer;
-  const { main } = player.run;
-  const choices = (position, pass) => main.steps[pass].masked.get(position)?.top.length ?? 0;
-  const at = [...main.fixed.values()].findLast(
-    ({ position, pass }) => pass > 0 && choices(position, pass) > 1 && position < main.end);
-  player.set({ held: at.position });
-  const before = [...main.fixed.values()].filter(({ pass }) => pass < at.pass);
-  return [...before.map(({ position }) => position), at.position].sort((a, b) => a - b);
-}"""
-"""Holds a position that was decoded late; the positions known before, and that one."""
-
-
-def test_a_branch_from_the_end_of_a_run_goes_back_to_where_its_token_came(story):
-    decode(story)
-    story.keyboard.press("End")
-    expected = story.evaluate(BEFORE)
-    redo(story, "b")
-    assert len(expected) < len(state(story)["main"]["fixed"])
-    assert sorted(story.evaluate(PINS)) == expected
 
 
 def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
@@ -191,16 +137,13 @@ def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
     painted(story)
     story.evaluate("""() => { const player = document.querySelector('.sbd-host').sbdPlayer;
       window.asked = 0;
-      player.decode = () => { window.asked += 1; }; }""")
+      player.host.decode = () => { window.asked += 1; }; }""")
     story.keyboard.press("l")
-    story.keyboard.press("p")
-    story.keyboard.press("p")
-    story.keyboard.press("l")
+    for key in "ppl":
+        story.keyboard.press(key)
     expect(story.locator(".sbd-action-pin")).to_be_hidden()
     assert story.evaluate("window.asked") == 0
     story.keyboard.press("p")
-    expect(story.locator(".sbd-action-pin")).to_be_visible()
-    assert story.evaluate("window.asked") == 0
     story.keyboard.press("p")
     assert story.evaluate("window.asked") == 1
 

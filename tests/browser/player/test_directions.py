@@ -1,19 +1,15 @@
 """Answers that are read from the right: lanes and tiles show them in reading order."""
 
-import json
-from itertools import pairwise
-
 import pytest
 
 from sbd_core.replay import page_of
-from tests.browser.conftest import painted, push, recorded, sync_api
+from tests.browser.conftest import painted, recorded, sync_api
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 HEBREW = ["שלום", " עולם", ",", " זה", " ספר", " טוב"]
-ARABIC = ["في", " عام", " 2025", " كتبت", " 3", " كتب"]
 MIXED = ["הספר", " Set", " Block", " Decoding", " יצא", " ב", "2025"]
 ENGLISH = ["Set", " Block", " Decoding", " הספר", " הטוב", " here"]
 CENTRES = """(root) => [...root.querySelectorAll('.sbd-token, .sbd-compare-token')]
@@ -35,9 +31,7 @@ def seen(pieces: list[str]) -> list[str]:
     return words[::-1]
 
 
-@pytest.mark.parametrize(
-    "pieces", [HEBREW, ARABIC, MIXED, ENGLISH], ids=["hebrew", "arabic", "mixed", "english"]
-)
+@pytest.mark.parametrize("pieces", [HEBREW, MIXED, ENGLISH], ids=["hebrew", "mixed", "english"])
 def test_words_and_tiles_stand_in_reading_order(open_page, tmp_path, pieces) -> None:
     file = tmp_path / "replay.html"
     file.write_text(page_of(recorded(story_model(pieces), "run")), encoding="utf-8")
@@ -63,39 +57,3 @@ def test_lanes_of_compare_are_read_from_the_right_too(serve, open_page) -> None:
     expect(lane).to_have_attribute("dir", "rtl")
     words = [word for word in lane.evaluate(CENTRES) if word != "end"]
     assert words == seen(HEBREW)
-
-
-PLACES = """() => [...document.querySelectorAll('[data-lane=sbd] .sbd-token-token .sbd-word')]
-  .map((word) => { const { left, top } = word.getBoundingClientRect(); return [left, top]; })"""
-
-
-def lines_in(words: list[str]) -> str:
-    """A run of a scripted model whose tokens are these words, in turns of their ids."""
-    rows = [json.loads(line) for line in recorded(story_model(), words[0]).splitlines()]
-    for row in rows:
-        for token, text in row.get("tokens", {}).items():
-            if not text.startswith("<"):
-                row["tokens"][token] = f" {words[int(token) % len(words)]}"
-    return "\n".join(json.dumps(row) for row in rows)
-
-
-def steps_within_lines(page) -> list[float]:
-    """How far each word is to the right of the word before it on its line."""
-    places = page.evaluate(PLACES)
-    assert len(places) > 20
-    pairs = pairwise(places)
-    return [after[0] - before[0] for before, after in pairs if abs(after[1] - before[1]) < 4]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["שלום", "עולם", "ספר"], ["مرحبا", "12", "كتاب", "٣"], ["שלום", "2025", "בית", "8"]],
-    ids=["Hebrew", "Arabic with numbers", "Hebrew with numbers"],
-)
-def test_words_of_several_lines_run_from_right_to_left(story, words):
-    push(story, lines_in(words))
-    story.get_by_role("button", name="Last forward pass").click()
-    painted(story)
-    steps = steps_within_lines(story)
-    assert steps
-    assert all(step < 0 for step in steps)

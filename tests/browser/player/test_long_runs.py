@@ -1,4 +1,4 @@
-"""Runs of any size and pace: passes painted in order, text in parts, a page that stays small."""
+"""Runs of any size and pace: passes painted in order, text copied, a page that stays small."""
 
 import json
 from typing import Any
@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from sbd_core.config import DecodeConfig, StrategyName
-from sbd_core.decoding.api import generate
-from sbd_core.run_lines import replay_lines
 from sbd_core.solvers import EntropyBound, TopK
 from sbd_core.trace import config_json
 from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
@@ -16,12 +14,6 @@ from tests.ui.doubles import story_model
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
-WORDS = ["In", " the", " old house", ",", " nobody", " knew", "\n", " a", "  word", ".", "\n\n"]
-WORDS += ["It", " was unbelievably", " quiet", "é", " —", "ing", " x=1", "\t", "y"]
-NUM_TOKENS = 420
-
-PARTS = """(label) => [...document.querySelectorAll(`[aria-label="${label}"] .sbd-part-of-text`)]
-  .map((part) => part.childElementCount)"""
 COPIED = """(label) => {
   const lane = document.querySelector(`[aria-label="${label}"]`);
   getSelection().selectAllChildren(lane);
@@ -30,33 +22,18 @@ COPIED = """(label) => {
   lane.dispatchEvent(event);
   return event.clipboardData.getData('text/plain');
 }"""
-LANES = ("Text decoded so far", "Next-token text so far")
 
 
-@pytest.fixture(scope="module")
-def long_lines() -> str:
-    pieces = [WORDS[(i * i + i // 7) % len(WORDS)] for i in range(NUM_TOKENS)]
-    model = story_model(pieces, max_positions=1 << 12)
-    sbd = DecodeConfig(solver=TopK(k=4), max_new_tokens=NUM_TOKENS)
-    ntp = DecodeConfig(strategy="ntp", solver=EntropyBound(), max_new_tokens=NUM_TOKENS)
-    traces = {"sbd": generate(model, "p", sbd), "ntp": generate(model, "p", ntp)}
-    return replay_lines("long", traces)
-
-
-def seek(page, pass_index: int):
-    page.evaluate(f"document.querySelector('.sbd-host').sbdPlayer.seek({pass_index}, true)")
-    painted(page)
-
-
-def test_a_long_text_is_laid_out_in_parts_that_read_as_one(replay, long_lines):
-    push(replay, long_lines)
-    replay.get_by_label("Advance").select_option("pass")
-    seek(replay, state(replay)["main"]["steps"] - 1)
-    for label in LANES:
-        parts = replay.evaluate(PARTS, label)
-        assert len(parts) >= 2
-        assert max(parts) < NUM_TOKENS / 2
-    assert replay.evaluate(COPIED, LANES[0]).startswith(state(replay)["main"]["text"])
+def test_a_copied_text_has_no_letter_of_its_gaps(replay):
+    lines = recorded(story_model(), "copied", solver=TopK(k=4))
+    push(replay, lines)
+    go_to(replay, 2)
+    copied = replay.evaluate(COPIED, "Text decoded so far")
+    assert 0 < len(copied) < len(state(replay)["main"]["text"])
+    replay.keyboard.press("End")
+    painted(replay)
+    text = state(replay)["main"]["text"]
+    assert replay.evaluate(COPIED, "Text decoded so far").startswith(text)
 
 
 PAINTED = """() => {

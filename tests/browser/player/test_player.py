@@ -4,23 +4,23 @@ import re
 
 import pytest
 
-from sbd_core.solvers import (
-    EntropyBound,
-    EntropyBoundByConfidence,
-    EntropyBoundByMargin,
-    EntropyBoundFromLeft,
-    EntropyThreshold,
-)
-from tests.browser.conftest import go_to, painted, recorded, state, sync_api, traces
+from tests.browser.conftest import go_to, painted, state, sync_api, traces
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 
-def test_numbers_are_those_of_the_traces(replay):
-    main, _ = traces(story_model())
+def test_numbers_are_those_of_the_traces_and_the_moment_stands_apart_from_the_whole_run(replay):
+    main, ntp = traces(story_model())
+    moment, whole = replay.get_by_label("This moment"), replay.get_by_label("The whole run")
+    rate = f"{main.tokens_per_forward:.2f} tokens a pass"
+    go_to(replay, 1)
+    expect(moment.locator(".sbd-number").first).to_have_text("2")
+    expect(whole).to_contain_text(f"forward passes instead of {ntp.num_forwards}")
+    expect(whole).not_to_contain_text(rate)
     replay.get_by_role("button", name="Last forward pass").click()
+    expect(whole).to_contain_text(rate)
     expect(replay.locator(".sbd-number")).to_have_text(
         [
             str(main.num_forwards),
@@ -92,30 +92,6 @@ def test_dragging_gamma_lights_what_it_would_reveal_without_a_pass(replay):
     replay.mouse.click(box["x"] + 1, box["y"] + 10)
     expect(replay.locator(".sbd-tile.is-would")).to_have_count(1)
     assert state(replay)["main"]["steps"] == steps
-
-
-PREVIEWED = """(lines) => {
-  const player = document.querySelector('.sbd-host').sbdPlayer;
-  player.push(lines);
-  const wrong = [];
-  player.run.main.steps.forEach((step, pass) => {
-    if (!step.masked.size) return;
-    player.state.pass = pass;
-    player.state.gammaPreview = player.run.solver.gamma;
-    const would = [...player.makeView().wouldReveal].sort((a, b) => a - b).join();
-    const did = step.reveals.map((r) => r.position).sort((a, b) => a - b).join();
-    if (would !== did) wrong.push([pass, would, did]);
-  });
-  return wrong;
-}"""
-
-
-def test_gamma_preview_at_the_recorded_gamma_is_what_was_revealed(replay):
-    bounds = (EntropyBoundByConfidence, EntropyBoundByMargin, EntropyThreshold)
-    solvers = [rule(gamma) for rule in (EntropyBound, EntropyBoundFromLeft) for gamma in (0.4, 0)]
-    for number, solver in enumerate([*solvers, *(rule(0.4) for rule in bounds)]):
-        lines = recorded(story_model(), f"preview {number}", solver=solver)
-        assert replay.evaluate(PREVIEWED, lines) == [], solver
 
 
 def listeners(page) -> dict[str, list[str]]:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.browser.conftest import decode_button, has_begun, on_watch, state, sync_api
 from tests.ui.doubles import ANSWER, story_model
-from ui import models
 from ui.models import LazyModel
 
 pytestmark = pytest.mark.browser
@@ -116,28 +115,21 @@ def test_a_link_of_lanes_for_the_browser_is_compared_there(open_page, two_models
     assert page.evaluate(f"{lanes}.isOfBrowser")
 
 
-def test_a_server_that_has_another_model_by_now_is_told(contexts, two_models_url, monkeypatch):
+@pytest.mark.parametrize(
+    ("lacks", "words"),
+    [
+        ("**/manifest.json*", r"has no manifest.json. A page open for long may need a reload\."),
+        ("**/onnxruntime.wasm.gz*", r"^The engine’s code cannot be reached\. The recorded"),
+    ],
+)
+def test_what_cannot_be_fetched_is_told_and_the_server_goes_on(
+    contexts, two_models_url, lacks, words
+):
     page = contexts(False).new_page()
     try:
-        page.goto(on_watch(two_models_url))
-        page.wait_for_selector(".sbd-tile")
-        monkeypatch.setattr(models, "_served", {})
-        page.get_by_role("button", name="Use your browser").click()
-        words = re.compile("has no manifest.json. A page open for long may need a reload.")
-        expect(page.locator(".sbd-status-line")).to_have_text(words)
-        decode_button(page).click()
-        assert is_of_server(page)
-    finally:
-        page.close()
-
-
-def test_an_engine_that_cannot_be_fetched_is_told_and_the_server_goes_on(contexts, two_models_url):
-    page = contexts(False).new_page()
-    try:
-        page.route("**/onnxruntime.wasm.gz*", lambda route: route.abort())
+        page.route(lacks, lambda route: route.fulfill(status=404))
         page.goto(on_watch(two_models_url + "?engine=browser"))
-        words = "The engine’s code cannot be reached. The recorded runs go on."
-        expect(page.locator(".sbd-status-line")).to_have_text(words)
+        expect(page.locator(".sbd-status-line")).to_have_text(re.compile(words))
         decode_button(page).click()
         assert is_of_server(page)
     finally:

@@ -1,6 +1,7 @@
 """The static site behind a plain file server, and what a visitor does there."""
 
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import WebFolder, open_web
 from scripts.static_site import write_site
-from tests.browser.conftest import RUN, decode_button, state, sync_api
+from tests.browser.conftest import RUN, decode_button, on_watch, state, sync_api
 from tests.ui.doubles import wait_for
 
 expect = sync_api.expect
@@ -91,7 +92,38 @@ def serving(folder, handler=Quiet):
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
+@contextmanager
+def visiting(browser, folder: Path, query: str = "", handler=Quiet):
+    """A new page of a browser, or of its context, on the site in a folder."""
+    page = browser.new_page()
+    with serving(folder, handler) as server:
+        page.goto(on_watch(address(server) + query))
+        yield page
+        page.close()  # before its server ends
+
+
+@pytest.fixture
+def context(browser):
+    """A visitor who was never here."""
+    made = browser.new_context()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def changed(site, tmp_path) -> Callable[[Callable[[Path], object]], Path]:
+    """Change a copy of the site; gives its folder."""
+
+    def change(how: Callable[[Path], object]) -> Path:
+        folder = tmp_path / "site"
+        shutil.copytree(site, folder)
+        how(folder)
+        return folder
+
+    return change
+
+
+@pytest.fixture(scope="session")
 def exports(tmp_path_factory, adapter_folder):
     """nano, and a random adapter with a sampler head beside a random Llama."""
     root = tmp_path_factory.mktemp("exports")
@@ -100,7 +132,7 @@ def exports(tmp_path_factory, adapter_folder):
     return [open_web(root / name) for name in ("nano", "adapted")]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory, exports):
     """The folder of a site."""
     folder = tmp_path_factory.mktemp("site") / "out"

@@ -1,9 +1,7 @@
 """Decoding goes on beside another tab, without storage, after a sleep, with another model."""
 
 import re
-import shutil
 import time
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +17,7 @@ from tests.browser.site.conftest import (
     kept_here,
     serving,
     until,
+    visiting,
 )
 
 pytestmark = pytest.mark.browser
@@ -26,14 +25,6 @@ expect = sync_api.expect
 WORDS = ".sbd-engine-choice-words"
 STATUS = ".sbd-status-line"
 PROMPT = "What is 12 + 30?"
-
-
-@pytest.fixture
-def context(browser):
-    """A visitor who was never here."""
-    made = browser.new_context()
-    yield made
-    made.close()
 
 
 def test_two_tabs_fetch_each_file_once_and_both_decode(context, site) -> None:
@@ -51,7 +42,7 @@ def test_two_tabs_fetch_each_file_once_and_both_decode(context, site) -> None:
     assert len(files) == len(set(files)) > 3
 
 
-REFUSED = """{
+REFUSED = """if (isSecureContext) {
   const error = () => new DOMException('no', 'SecurityError');
   Object.defineProperty(globalThis, 'caches', { get: () => { throw error(); } });
   navigator.storage.persist = () => Promise.reject(error());
@@ -60,44 +51,29 @@ REFUSED = """{
 """Refuse storage, as some browsers do in private windows and in frames of other sites."""
 
 
-def test_a_browser_that_refuses_its_storage_decodes(context, site, tmp_path: Path) -> None:
-    shutil.copytree(site, tmp_path / "site")
-    before_engine(REFUSED)(tmp_path / "site")
-    page = context.new_page()
+def test_a_browser_that_refuses_its_storage_decodes(context, changed) -> None:
     wrongs: list[str] = []
-    page.on("pageerror", lambda error: wrongs.append(str(error)))
-    page.add_init_script(REFUSED)
-    with serving(tmp_path / "site") as server:
-        page.goto(on_watch(address(server)))
+    context.on("weberror", lambda error: wrongs.append(str(error.error)))
+    context.add_init_script(REFUSED)
+    with visiting(context, changed(before_engine(REFUSED))) as page:
         expect(page.locator(WORDS)).to_contain_text("has no room to keep the model for later.")
         assert decode_here(page, PROMPT)["main"]["text"].endswith("42.")
-        context.close()
     assert wrongs == []
 
 
-def test_a_page_put_to_sleep_in_mid_run_goes_on_when_it_wakes(context, site, tmp_path) -> None:
-    shutil.copytree(site, tmp_path / "site")
+def test_a_page_put_to_sleep_in_mid_run_goes_on_when_it_wakes(context, changed) -> None:
     # A tab in the background has next to no timers.
-    before_engine("globalThis.setTimeout = () => 0;")(tmp_path / "site")
-    with serving(tmp_path / "site") as server:
-        page = context.new_page()
-        page.goto(on_watch(address(server)))
-        sleeps_and_decodes(page)
-        context.close()
-
-
-def sleeps_and_decodes(page) -> None:
-    """Decode, frozen for a second in the middle."""
-    tools = page.context.new_cdp_session(page)
-    fill(page, "block-size", 2)
-    page.get_by_label("Prompt").fill("Write a story about a fox and a hare.")
-    decode_button(page).click()
-    until(page, f"{RUN}.id !== 'opening' && {RUN}.main.numCommitted > 2")
-    tools.send("Page.setWebLifecycleState", {"state": "frozen"})
-    time.sleep(1)
-    tools.send("Page.setWebLifecycleState", {"state": "active"})
-    is_complete(page, "opening")
-    assert page.evaluate(f"{RUN}.isStopped") is False
+    with visiting(context, changed(before_engine("globalThis.setTimeout = () => 0;"))) as page:
+        tools = context.new_cdp_session(page)
+        fill(page, "block-size", 2)
+        page.get_by_label("Prompt").fill("Write a story about a fox and a hare.")
+        decode_button(page).click()
+        until(page, f"{RUN}.id !== 'opening' && {RUN}.main.numCommitted > 2")
+        tools.send("Page.setWebLifecycleState", {"state": "frozen"})
+        time.sleep(1)
+        tools.send("Page.setWebLifecycleState", {"state": "active"})
+        is_complete(page, "opening")
+        assert page.evaluate(f"{RUN}.isStopped") is False
 
 
 @pytest.mark.parametrize(
@@ -108,21 +84,14 @@ def sleeps_and_decodes(page) -> None:
     ],
     ids=["SIMD", "DecompressionStream"],
 )
-def test_an_old_browser_is_told_what_it_lacks(context, site, tmp_path, lack, words) -> None:
-    shutil.copytree(site, tmp_path / "site")
-    before_engine(lack)(tmp_path / "site")
-    page = context.new_page()
-    with serving(tmp_path / "site") as server:
-        page.goto(on_watch(address(server)))
+def test_an_old_browser_is_told_what_it_lacks(context, changed, lack, words) -> None:
+    with visiting(context, changed(before_engine(lack))) as page:
         expect(page.locator(STATUS)).to_contain_text(words)
-        context.close()
 
 
 def test_another_model_may_be_chosen_while_one_is_fetched(context, site) -> None:
     Stalling.goes_on.clear()
-    with serving(site, Stalling) as server:
-        page = context.new_page()
-        page.goto(on_watch(address(server)))
+    with visiting(context, site, handler=Stalling) as page:
         expect(page.locator(WORDS)).to_have_text(re.compile(r"^Fetching the model: \d"))
         page.get_by_role("radio", name="adapted").check()
         is_here = "Decode runs in your browser, on your processor"
@@ -135,12 +104,10 @@ def test_another_model_may_be_chosen_while_one_is_fetched(context, site) -> None
         fill(page, "max-new-tokens", 40)
         assert decode_here(page, PROMPT)["main"]["text"].endswith("42.")
         assert page.evaluate(f"{RUN}.model") == "sbd-nano"
-        context.close()
 
 
-def test_a_prompt_past_the_models_positions_is_told(context, server) -> None:
-    page = context.new_page()
+def test_a_prompt_past_the_models_positions_is_told(context, site) -> None:
     link = "?model=models/adapted&tokens=250&prompt=" + "many+words+" * 150
-    page.goto(address(server) + link)
-    words = re.compile(r'^Prompt must leave room: .* the reach of adapted; got "\d+ \+ 250"\.$')
-    expect(page.locator(STATUS)).to_have_text(words)
+    with visiting(context, site, link) as page:
+        words = r'^Prompt must leave room: .* the reach of adapted; got "\d+ \+ 250"\.$'
+        expect(page.locator(STATUS)).to_have_text(re.compile(words))

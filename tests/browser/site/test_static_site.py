@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
@@ -29,6 +28,7 @@ from tests.browser.site.conftest import (
     say_it_is_large,
     serving,
     until,
+    visiting,
 )
 from tests.browser.test_compare import LANES
 from tests.browser.test_share import open_sheet, saved
@@ -38,10 +38,11 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 
-def test_it_decodes_and_goes_on_without_a_network(open_page, server):
+def test_it_decodes_and_goes_on_without_a_network_with_threads(open_page, server):
     page = open_page(address(server))
     expect(page.get_by_text(HERE)).to_be_visible()
     online = decode_here(page, "What is 12 + 30?")
+    assert not page.evaluate("crossOriginIsolated")  # from the second view on
     assert online["main"]["steps"] < online["ntp"]["steps"] == online["ntp"]["tokens"]
     chip = page.locator(".sbd-verdict-chip:visible")
     expect(chip).to_have_attribute("data-words", re.compile("Not checked"))
@@ -62,7 +63,7 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     assert page.evaluate(f"{RUN}.id") == online["run"], "what is kept is not decoded anew"
     has_threads(page, server)
     offline = decode_here(page, "What is 12 + 30?")
-    assert offline["main"]["text"] == online["main"]["text"]
+    assert [offline["main"], offline["ntp"]] == [online["main"], online["ntp"]]
     page.get_by_role("button", name="Charts", exact=True).click()
     expect(page.locator(".sbd-charts .main-svg").first).to_be_visible()
     turn_to(page, "Roofline")
@@ -105,17 +106,15 @@ def test_the_gallery_and_lanes_work_from_files(open_page, server):
 SHORT = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
 
 
-def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(contexts, site, tmp_path):
-    shutil.copytree(site, tmp_path / "site")
-    file = tmp_path / "site" / "models" / "sbd-nano" / "weights-01.bin"
-    file.write_bytes(bytes(file.stat().st_size))
-    page = contexts(False).new_page()
-    with serving(tmp_path / "site") as server:
-        page.goto(on_watch(address(server)))
+def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(contexts, changed):
+    def damage(site):
+        file = site / "models" / "sbd-nano" / "weights-01.bin"
+        file.write_bytes(bytes(file.stat().st_size))
+
+    with visiting(contexts(False), changed(damage)) as page:
         expect(page.locator(".sbd-status-line")).to_have_text(
             re.compile(r"weights-01.bin was altered,.* The recorded runs go on\.")
         )
-        page.close()
 
 
 MEMORY_MB = round(3 * constants()["memoryOfDownload"]["wasm"]) * 10
@@ -126,15 +125,14 @@ WAITS = (
 
 
 def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled(
-    contexts, site, tmp_path, exports
+    contexts, changed, exports
 ):
-    shutil.copytree(site, tmp_path / "site")
-    say_it_is_large(tmp_path / "site", exports[0])
+    site = changed(lambda folder: say_it_is_large(folder, exports[0]))
     page = contexts(False).new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     Stalling.goes_on.clear()
-    with serving(tmp_path / "site", Stalling) as server:
+    with serving(site, Stalling) as server:
         page.goto(on_watch(address(server)))
         words = page.locator(".sbd-engine-choice-words")
         expect(words).to_have_text(WAITS)
@@ -189,11 +187,8 @@ def test_a_full_storage_is_told_and_the_model_decodes(contexts, server):
         page.close()
 
 
-def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
-    open_page, site, tmp_path, exports
-):
-    folder = tmp_path / "site"
-    shutil.copytree(site, folder)
+def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(open_page, changed, exports):
+    folder = changed(lambda folder: None)
     with serving(folder, Counting) as server:
         page = open_page(address(server))
         kept_here(page)
@@ -244,29 +239,12 @@ def has_threads(page, server) -> None:
     wait_for(lambda: len(workers_of(tools, address(server))) == num_threads)
 
 
-def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends(open_page, server):
-    page = open_page(address(server))
-    kept_here(page)
-    first = decode_here(page, "What is 12 + 30?")
-    assert not page.evaluate("crossOriginIsolated")
-    is_saved(page)
-    page.reload()
-    expect(page.locator(".sbd-news")).to_contain_text(
-        "The page was loaded anew; its last run was kept in your browser."
-    )
-    expect(page.get_by_text(HERE)).to_be_visible()
-    has_threads(page, server)
-    second = decode_here(page, "What is 12 + 30?")
-    assert [second["main"], second["ntp"]] == [first["main"], first["ntp"]]
-
-
 @pytest.mark.parametrize("server", [Isolating], indirect=True)
 def test_where_the_host_lets_them_threads_decode_a_link_by_a_model_of_another_origin(
     open_page, server, site
 ):
     with serving(site, Readable) as other:
-        link = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
-        page = open_page(f"{address(server)}?model={address(other)}models/adapted&{link}")
+        page = open_page(f"{address(server)}?model={address(other)}models/adapted&{SHORT}")
         expect(page.get_by_text(f"{HERE} by adapted")).to_be_visible()
         has_threads(page, server)
         is_complete(page, "opening")

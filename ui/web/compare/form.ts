@@ -16,7 +16,7 @@ import {
   settingLabel,
 } from "../core/words.ts";
 import { elementOf, make, setStyle, setText } from "../dom/elements.ts";
-import { questionTemplate } from "../dom/templates.ts";
+import { buttonTemplate, questionTemplate } from "../dom/templates.ts";
 import { form, OTHER_PROMPT, onForm } from "../form/form.ts";
 import { chosenModel, modelDifference } from "../models.ts";
 import { WAITING } from "../watch/form_difference.ts";
@@ -108,36 +108,23 @@ export class CompareForm {
   draw() {
     const isSbdChosen = this.ways.some(({ kind }) => kind === "sbd");
     const preset = ({ name, lanes }: (typeof this.presets)[number]) =>
-      html`<button
-        type="button"
-        class="sbd-chip"
-        aria-pressed=${String(lanes) === String(this.lanes)}
-        @click=${() => this.choose(lanes)}
-        >${name}</button
-      >`;
+      buttonTemplate("sbd-chip", name, () => this.choose(lanes), {
+        isPressed: String(lanes) === String(this.lanes),
+      });
+    const { isRunning } = this;
+    const buttons = [
+      buttonTemplate("sbd-compare-go", "Compare", () => this.start(), { isDisabled: isRunning }),
+      buttonTemplate("sbd-compare-stop", "Stop", this.actions.halt, { isDisabled: !isRunning }),
+    ];
     const content = html`<div class="sbd-compare-buttons"
         >${this.presets.map(preset)}${questionTemplate("the comparison", HOW)}<p
           class="sbd-compare-news ${this.hasError ? "is-error" : ""}"
           role=${this.hasError ? "alert" : "status"}
           >${this.message}</p
-        ><button
-          type="button"
-          class="sbd-compare-go"
-          ?disabled=${this.isRunning}
-          @click=${() => this.start()}
-          >Compare</button
-        ><button
-          type="button"
-          class="sbd-compare-stop"
-          ?disabled=${!this.isRunning}
-          @click=${() => this.actions.halt()}
-          >Stop</button
-        ></div
-      >
+        >${buttons}</div>
       <fieldset class="sbd-compare-choices"
         ><legend class="sbd-unseen">Ways to decode</legend
-        >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset
-      >
+        >${this.ways.map((way, place) => this.wayTemplate(way, place))}</fieldset>
       <p class="sbd-compare-warning">${(isSbdChosen && this.setting.warnings?.[chosenModel()]) || ""}</p>`;
     render(content, this.root);
   }
@@ -152,8 +139,7 @@ export class CompareForm {
     const options = ["", ...this.kinds].map(
       (each) =>
         html`<option value=${each} .selected=${live(each === kind)}
-          >${each ? kindTitle(each) : "none"}</option
-        >`,
+          >${each ? kindTitle(each) : "none"}</option>`,
     );
     return html`<div class="sbd-compare-choice"
       ><select
@@ -172,8 +158,7 @@ export class CompareForm {
           .value=${live(value)}
           @input=${(event: Event) => this.change(place, { kind, value: typedIn(event) })}
         /></label
-      ><span class=${kind ? "" : "is-unused"}>${questionTemplate(name, words)}</span></div
-    >`;
+      ><span class=${kind ? "" : "is-unused"}>${questionTemplate(name, words)}</span></div>`;
   }
 
   start() {

@@ -3,14 +3,20 @@
 
 import { html, nothing } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
-import { answerTokens, differences, differWords } from "../core/differences.ts";
+import { answerTokens, compareWithNtp } from "../core/differences.ts";
 import { lanePieces } from "../core/letters.ts";
 import { countOf, formatRaceSeconds, median, roundToRaceDigits } from "../core/numbers.ts";
 import type { Lane, Run } from "../core/run.ts";
 import { fasterWords, LEAST_TIMINGS, tokenCostRatio } from "../core/times.ts";
 import { laneTitle, laneWords, strategyOf } from "../core/words.ts";
 import type { Clock } from "../dom/clock.ts";
-import { classes, pieceTemplates, questionTemplate, termTemplate } from "../dom/templates.ts";
+import {
+  classes,
+  meterTemplate,
+  pieceTemplates,
+  questionTemplate,
+  termTemplate,
+} from "../dom/templates.ts";
 import { answersInCells } from "../watch/sudoku.ts";
 import { verdictParts, verdictWithoutReason } from "../watch/verdict.ts";
 
@@ -23,8 +29,6 @@ const DIFFERS_TITLE = "differs from next-token prediction";
 /** A lane of a comparison: its answer, how that differs, and how long it took. */
 export class LaneState {
   title = laneTitle(this.lane.name);
-  /** null until both answers are complete */
-  comparison: Comparison | null = null;
   /** seconds a token in every complete timing of this comparison */
   timings: number[] = [];
   /** where its text was last scrolled to, in pixels; -1 before */
@@ -46,27 +50,25 @@ export class LaneState {
     return this.lane.numTokensAt(this.lane.lastPass);
   }
 
+  /** How its answer differs from next-token prediction's; null until both are complete. */
+  get comparison() {
+    return compareWithNtp(this.run, this.lane);
+  }
+
   /** Whether a token of next-token prediction's is missing, or one differs. */
   get isMarked() {
     const { comparison } = this;
     return comparison !== null && comparison.differing.size + comparison.missing.size > 0;
   }
 
-  /** Whether the lane is over where the clock stands. */
   isFinishedAt(clock: Clock) {
     return this.lane.finish !== null && clock.passOf(this.lane) >= this.lane.lastPass;
   }
 
   /** The texts by position, up to the last known one; undefined for a mask. */
   get texts() {
-    const { lane, run } = this;
-    const known = lane.knownAt(lane.lastPass);
-    const joined = run.joinedAt(lane, lane.lastPass);
-    const texts: (string | undefined)[] = new Array((known.at(-1)?.position ?? -1) + 1);
-    for (const { position, token } of known) {
-      const part = joined.get(position);
-      texts[position] = part ? (part.index ? "" : part.text) : run.tokenText(token);
-    }
+    const texts: (string | undefined)[] = [];
+    for (const { position, text } of answerTokens(this.run, this.lane)) texts[position] = text;
     return texts;
   }
 }
@@ -75,8 +77,7 @@ function missingTemplate(count: number | undefined) {
   if (count === undefined) return nothing;
   const title = `${countOf(count, "token")} of next-token prediction missing here`;
   return html`<span class="sbd-compare-missing" title=${title} role="img" aria-label=${title}
-    >−${count}</span
-  >`;
+    >−${count}</span>`;
 }
 
 /**
@@ -113,8 +114,7 @@ function tokenTemplates(
     return html`${missing(position)}<span
         class="sbd-compare-token ${look}"
         title=${isOther ? DIFFERS_TITLE : nothing}
-        >${shown}</span
-      >`;
+        >${shown}</span>`;
   });
   return [tokens, missing(texts.length)];
 }
@@ -161,8 +161,7 @@ function verdictTemplate({ lane, run, title }: LaneState, isFinished: boolean) {
       class="sbd-verdict ${look}"
       title=${isFinished && judged ? brief : ""}
       ?hidden=${words === ""}
-      >${isFinished ? words : "\u200a"}</p
-    >
+      >${isFinished ? words : "\u200a"}</p>
     ${
       isFinished && !isStopped
         ? questionTemplate(`the verdict on ${title}`, judged?.words ?? unjudgedWords)
@@ -172,7 +171,6 @@ function verdictTemplate({ lane, run, title }: LaneState, isFinished: boolean) {
   </div>`;
 }
 
-/** Return the card of a lane where the clock stands. */
 export function laneTemplate(state: LaneState, clock: Clock, extent: Extent, isSudoku: boolean) {
   const { lane, run, title, comparison } = state;
   const [pass, isFinished] = [clock.passOf(lane), state.isFinishedAt(clock)];
@@ -192,9 +190,7 @@ export function laneTemplate(state: LaneState, clock: Clock, extent: Extent, isS
     >
       <div class="sbd-compare-run">
         <h3 class="sbd-compare-name">${termTemplate(title, laneWords(lane.name))}</h3>
-        <div class="sbd-compare-track" aria-hidden="true"
-          ><span class="sbd-compare-fill" style="width: ${share * 100}%"></span
-        ></div>
+        ${meterTemplate(share)}
         <span class="sbd-compare-place"><b>${value}</b> <small>${unit}</small></span>
       </div>
       <div
@@ -203,8 +199,7 @@ export function laneTemplate(state: LaneState, clock: Clock, extent: Extent, isS
         tabindex="0"
         aria-label="Text of ${title}"
         dir=${run.directionOf(lane)}
-        >${tokenTemplates(state, texts, pass, isGrid)}</div
-      >
+        >${tokenTemplates(state, texts, pass, isGrid)}</div>
       ${stairsTemplate(state, pass, extent)}${verdictTemplate(state, isFinished)}
     </section>`;
   });
@@ -218,25 +213,6 @@ export function newestTop(text: HTMLElement) {
   const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;
   const line = Number.parseFloat(getComputedStyle(text).lineHeight) || 1;
   return Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line;
-}
-
-/** How a lane's answer differs from that of next-token prediction. */
-interface Comparison {
-  differing: Set<number>; // positions whose tokens differ from next-token prediction's, or were added
-  missing: Map<number, number>; // position to how many tokens of next-token prediction are missing before it
-  words: string; // see differWords
-}
-
-/** Compare a lane's answer with next-token prediction's, as far as both go; null unless both are complete. */
-export function compareWithNtp(run: Run, lane: Lane): Comparison | null {
-  const ntp = run.lanes.get("ntp");
-  if (!ntp?.finish || !lane.finish) return null;
-  let [left, right] = [ntp, lane].map((each) => answerTokens(run, each).map(({ id }) => id));
-  if (!left || !right) return null;
-  if (ntp.finish !== "end_of_sequence") right = right.slice(0, left.length);
-  if (lane.finish !== "end_of_sequence") left = left.slice(0, right.length);
-  const differ = differences(left, right);
-  return { differing: differ.onlyRight, missing: differ.missing, words: differWords(differ) };
 }
 
 /**
@@ -264,7 +240,6 @@ const COLUMNS = [
 const FIRST_COMPARED = 4; // index of the first column that compares with next-token prediction
 const UNKNOWN = "–";
 
-/** Say how a lane's answer differs from next-token prediction's. */
 function differsWords({ lane, comparison }: LaneState) {
   if (!comparison || lane.name === "ntp") return UNKNOWN;
   if (comparison.words) return comparison.words;

@@ -18,6 +18,8 @@ import {
   scrollOnPhone,
 } from "../dom/screen.ts";
 import {
+  buttonTemplate,
+  editButton,
   iconButton,
   measureChoice,
   playButton,
@@ -28,14 +30,7 @@ import { makeTermNote } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
-import {
-  compareWithNtp,
-  LaneState,
-  laneTemplate,
-  newestTop,
-  resultsOf,
-  tableTemplate,
-} from "./lane.ts";
+import { LaneState, laneTemplate, newestTop, resultsOf, tableTemplate } from "./lane.ts";
 
 const RESULTS_WORDS = "The numbers of every lane, as in the table.";
 const PLAY_SECONDS = 8; // of playback at speed 1, until the last lane finishes
@@ -125,7 +120,6 @@ export class ComparePlayer {
   }
 
   addPasses(run: Run) {
-    for (const state of this.lanes) state.comparison ??= compareWithNtp(run, state.lane);
     // A recorded run plays from its start, unless the visitor wants no motion.
     const plays = run.isRecorded && run.isComplete && !prefersReducedMotion();
     if (plays) this.clock.set({ value: 0, isPlaying: true });
@@ -250,10 +244,7 @@ export class ComparePlayer {
       find(this.root, ".sbd-compare-form").scrollIntoView({ behavior: scrollBehavior() });
     return html`<div class="sbd-compare-card">
       <div class="sbd-compare-head">
-        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p
-        ><button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
-          >Edit</button
-        >
+        <p class="sbd-compare-prompt" title=${run.prompt}>${run.prompt}</p>${editButton(edit)}
         <span class=${hasMarks ? "" : "is-unused"}>${questionTemplate("the marks", MARKS_WORDS)}</span
         >${this.note}
       </div>
@@ -291,8 +282,7 @@ export class ComparePlayer {
         />
       </div>
       <span class="sbd-compare-clock"
-        >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span
-      >
+        >${[this.clockWords, slownessWords].filter(Boolean).join(" · ")}</span>
       ${measureChoice(isByTime, (byTime) => clock.measureBy(byTime))}
       ${speedChoice("Pace", (speed) => clock.set({ speed }))}
       ${iconButton("share", "Take it home (S)", actions.share)}
@@ -307,20 +297,10 @@ export class ComparePlayer {
     const words = this.numLeft
       ? `timing ${number} of ${NUM_TIMINGS} …`
       : `run each ${NUM_TIMINGS} times`;
-    const actions = html`<span class="sbd-compare-acts"
-      ><button type="button" class="sbd-action" ?disabled=${this.numLeft > 0} @click=${this.time}
-        >${words}</button
-      >${["JSON", "CSV"].map(
-        (kind) =>
-          html`<button
-            type="button"
-            class="sbd-action"
-            aria-label="Save as ${kind}"
-            @click=${() => this.save(kind)}
-            >${kind}</button
-          >`,
-      )}</span
-    >`;
+    const save = (kind: string) =>
+      buttonTemplate("sbd-action", kind, () => this.save(kind), { label: `Save as ${kind}` });
+    const time = buttonTemplate("sbd-action", words, this.time, { isDisabled: this.numLeft > 0 });
+    const actions = html`<span class="sbd-compare-acts">${time}${["JSON", "CSV"].map(save)}</span>`;
     const times = run.isRecorded ? `A recorded run, timed once. ${TIMES_WORDS}` : TIMES_WORDS;
     return html`<div class="sbd-card sbd-compare-board">
       <div class="sbd-compare-result">${tableTemplate(this.lanes, this.clock, times, actions)}</div>

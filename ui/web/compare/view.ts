@@ -72,7 +72,6 @@ class CompareView {
     doJob({ kind: "compare", lanes: lanes ?? form.lanes, form: formOfLanes() });
   }
 
-  /** Compare the chosen lanes several times, to time them. */
   time() {
     this.numLeft = NUM_TIMINGS;
     this.start();
@@ -163,7 +162,6 @@ const SETTINGS_OF_LANES = [
   ...KINDS.map((kind) => laneSettingOf(kind)?.[0] ?? ""),
 ];
 
-/** Return the form's values that all lanes share. */
 function formOfLanes() {
   const shared = Object.entries(pageForm.request);
   return Object.fromEntries(shared.filter(([name]) => !SETTINGS_OF_LANES.includes(name)));

@@ -3,6 +3,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { blocksOf } from "./mask.ts";
+import { operationWords, sizeWords } from "./numbers.ts";
 import type { Shape, Step } from "./run.ts";
 
 /**
@@ -19,17 +20,11 @@ export type Device = {
   memory: number | null;
 };
 
-/** by the key of the device */
+/** by the key of the device; the page adds the machine that was measured */
 export const DEVICES: Map<string, Device> = new Map(Object.entries(constants.devices));
-
-/** Add a device that is not among the constants, such as a measured machine. */
-export function addDevice(key: string, device: Device) {
-  DEVICES.set(key, device);
-}
 
 type Cost = ReturnType<typeof costOf>;
 
-/** Compute the cost of a forward pass. */
 export function costOf(
   shape: Shape,
   step: Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">,
@@ -102,8 +97,8 @@ export function leftOutWords({
   outputBytes,
   ownKeyFlops,
 }: Pick<Cost, "outputFlops" | "outputBytes" | "ownKeyFlops">) {
-  const [layer, bytes] = [formatLarge(outputFlops, "FLOP"), formatLarge(outputBytes, "B")];
-  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeyFlops, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
+  const [layer, bytes] = [operationWords(outputFlops), sizeWords(outputBytes)];
+  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${operationWords(ownKeyFlops)}: the Roofline view leaves both out, as the paper does.`;
 }
 
 /** Say that a device computes attention at another rate; "" if it does not. */
@@ -112,29 +107,7 @@ export function rateWords({ flops, attentionFlops }: Device) {
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-export function operationWords({ rows, numLogitRows }: Pick<Cost, "rows" | "numLogitRows">) {
+export function countedWords({ rows, numLogitRows }: Pick<Cost, "rows" | "numLogitRows">) {
   const fewer = numLogitRows < rows ? `, the output layer’s for ${numLogitRows} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
-}
-
-const PREFIXES = ["", "k", "M", "G", "T", "P"];
-
-/** Format a count with three digits and an SI prefix: 1.27 G. */
-export function formatLarge(count: number, unit: string) {
-  let power = 0;
-  let value = count;
-  while (value >= 999.5 && power < PREFIXES.length - 1) {
-    value /= 1000;
-    power += 1;
-  }
-  const digits = power === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(value, 1))));
-  return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`;
-}
-
-/** Format a time with three digits: 12.3 ms, 4.10 µs. */
-export function formatShort(seconds: number) {
-  const shown = Number(seconds.toPrecision(3)); // rounded first: 0.9996 s is 1.00 s, not 1000 ms
-  const [value, unit] =
-    shown >= 1 ? [shown, "s"] : shown >= 1e-3 ? [shown * 1e3, "ms"] : [shown * 1e6, "µs"];
-  return `${value.toPrecision(3)} ${unit}`;
 }

@@ -72,57 +72,62 @@ export function differWords({ onlyLeft, onlyRight, missing }: Differences) {
     .join(", ");
 }
 
-export type AnswerToken = { id: number; text: string; isEnd: boolean };
+export type AnswerToken = { position: number; id: number; text: string; isEnd: boolean };
 
 /** Return the tokens of a lane's answer, left to right. Of tokens joined to one text, the first has all of it. */
 export function answerTokens(run: Run, lane: Lane): AnswerToken[] {
   const joined = run.joinedAt(lane, lane.lastPass);
   return lane.knownAt(lane.lastPass).map(({ position, token }) => {
-    const part = joined.get(position);
     const isEnd = lane.finish === "end_of_sequence" && position === lane.end - 1;
-    const text = part ? (part.index ? "" : part.text) : run.tokenText(token);
-    return { id: token, isEnd, text };
+    return { position, id: token, isEnd, text: run.textAt(position, token, joined) };
   });
 }
 
 /**
- * How the main lane's answer differs from next-token prediction's. positions: those of the main answer that differ.
- * words: see differWords(). firstDifference: first position at which the answers differ, null if they are equal.
+ * How a lane's answer differs from next-token prediction's. differing: positions whose tokens replace one of its, or
+ * are added. missing: by position, how many of its tokens are missing before it. words: see differWords().
+ * firstDifference: first position at which the answers differ, null if they are equal.
  */
 export type NtpComparison = {
-  positions: Set<number>;
+  differing: Set<number>;
+  missing: Map<number, number>;
   words: string;
   firstDifference: number | null;
 };
 
 const MAX_TOKENS = 1000; // of an answer, as editCosts() compares every token of one with every token of the other
 
-const known: WeakMap<Run, NtpComparison | null> = new WeakMap();
+const known: WeakMap<Lane, NtpComparison> = new WeakMap();
 
 /**
- * Compare the main lane's answer with that of next-token prediction. Return null if that is impossible: a lane is
- * incomplete or was stopped, tokens were pinned, or an answer is too long.
+ * Compare a lane's answer with that of next-token prediction, as far as one that was stopped goes. Return null if either
+ * is incomplete or too long.
  */
-export function compareWithNtp(run: Run): NtpComparison | null {
-  const { main, ntp } = run;
-  if (!ntp || !main.finish || !ntp.finish) return null;
-  const made = known.get(run);
-  if (made !== undefined) return made;
-  const isOpen = main.finish === "stopped" || ntp.finish === "stopped" || run.pins.size > 0;
-  const isLong = Math.max(main.numCommitted, ntp.numCommitted) > MAX_TOKENS;
-  const comparison = isOpen || isLong ? null : compare(run);
-  known.set(run, comparison);
+export function compareWithNtp(run: Run, lane: Lane): NtpComparison | null {
+  const ntp = run.lanes.get("ntp");
+  const isLong = Math.max(lane.numCommitted, ntp?.numCommitted ?? 0) > MAX_TOKENS;
+  if (!ntp?.finish || !lane.finish || isLong) return null;
+  const comparison = known.get(lane) ?? compare(run, lane, ntp);
+  known.set(lane, comparison);
   return comparison;
 }
 
-function compare(run: Run) {
-  const [left, right] = [run.ntp ?? run.main, run.main].map((lane) =>
-    answerTokens(run, lane).map(({ id }) => id),
-  );
-  const [ntpIds, ids] = [left ?? [], right ?? []];
+/** Compare the main lane's answer; null also if either lane was stopped, or if tokens were pinned. */
+export function compareMain(run: Run) {
+  const { main, ntp } = run;
+  const isOpen = [main, ntp].some((lane) => lane?.finish === "stopped") || run.pins.size > 0;
+  return !ntp || isOpen ? null : compareWithNtp(run, main);
+}
+
+function compare(run: Run, lane: Lane, ntp: Lane): NtpComparison {
+  const idsOf = (own: Lane, other: Lane) => {
+    const ids = answerTokens(run, own).map(({ id }) => id);
+    return other.finish === "stopped" ? ids.slice(0, other.numCommitted) : ids;
+  };
+  const [ntpIds, ids] = [idsOf(ntp, lane), idsOf(lane, ntp)];
   const differ = differences(ntpIds, ids);
   const words = differWords(differ);
   const other = ids.findIndex((id, at) => id !== ntpIds[at]);
   const firstDifference = !words ? null : other < 0 ? ids.length : other;
-  return { positions: differ.onlyRight, words, firstDifference };
+  return { differing: differ.onlyRight, missing: differ.missing, words, firstDifference };
 }

@@ -8,7 +8,6 @@ import { type Setup, slowdown, sortedKeys } from "./roofline.ts";
 import type { Run } from "./run.ts";
 import { LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "./words.ts";
 
-/** what Plotly draws */
 export type Drawing = { data: object[]; layout: { height: number } & Record<string, unknown> };
 /** how a chart looks on the page. isNarrow: whether it has the width of a phone */
 export type Look = { isDark: boolean; isNarrow: boolean };
@@ -27,7 +26,6 @@ const [MAX_HOVERED, MAX_NAME] = [8, 24]; // tokens that a note lists, and letter
 
 const fixed = (value: number, digits: number) => Number(value.toFixed(digits));
 
-/** Escape a text for Plotly. */
 function escaped(text: string) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -15,7 +15,7 @@ export type SeenBlock = { seen: number; size: number; numCausal: number };
  * The rows that a row sees besides the whole cache: those before `seen`, and those from `first` to before `stop`.
  * isCausal: whether it sees nothing to its right. position: in the text, counted from the end of the cache.
  */
-export type VisibleRow = {
+type VisibleRow = {
   seen: number;
   first: number;
   stop: number;
@@ -234,7 +234,7 @@ function join(parts: string[]) {
 }
 
 /** What a forward pass changes in the KV cache, in tokens. */
-export type CacheStep = NonNullable<ReturnType<typeof cacheAt>>;
+type CacheStep = NonNullable<ReturnType<typeof cacheAt>>;
 
 export function cacheAt(run: Run, pass: number) {
   const { main: lane, numPrompt } = run;

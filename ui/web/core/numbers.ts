@@ -79,6 +79,34 @@ export function failureWords(failure: unknown) {
   return failure instanceof Error ? failure.message : String(failure);
 }
 
+/** Format a number with commas and no exponent, of at most this many digits after the point. */
+export function withCommas(value: number, maximumFractionDigits = 0) {
+  return value.toLocaleString("en-US", { maximumFractionDigits });
+}
+
+/** Format a value in the first unit that fits, else the last, with three digits. */
+function inUnits(value: number, ...units: [size: number, name: string][]) {
+  const rounded = (size: number) => Number((value / size).toPrecision(3));
+  const [size, name] = units.find(([each]) => rounded(each) >= 1) ?? units.at(-1) ?? [1, ""];
+  return `${withCommas(rounded(size), 6)} ${name}`;
+}
+
+/** Format seconds in a unit that fits, such as "685 µs" or "2.12 ms". */
+export function timeWords(seconds: number) {
+  return inUnits(seconds, [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]);
+}
+
+/** Format a number of bytes in a unit that fits, such as "15 GB" or "134 MB". */
+export function sizeWords(bytes: number) {
+  return inUnits(bytes, [1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]);
+}
+
+/** Format a number of operations in a unit that fits, such as "2.83 MFLOP". */
+export function operationWords(count: number) {
+  const units = ["PFLOP", "TFLOP", "GFLOP", "MFLOP", "kFLOP", "FLOP"];
+  return inUnits(count, ...units.map((name, i): [number, string] => [1000 ** (5 - i), name]));
+}
+
 const LISTED = new Intl.ListFormat("en");
 
 /** Join words to a list: "a", "a and b", "a, b, and c". */

@@ -327,15 +327,13 @@ export class Lane {
     return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
   }
 
-  /** Count the pinned tokens among numTokensAt(). */
   numPinnedAt(pass: number) {
     if (!this.pins.size) return 0;
     return this.knownAt(pass).filter((item) => item.isPinned).length;
   }
 
-  /** Return the positions of the answer fixed by the end of `pass`, from left to right. */
-  knownAt(pass: number) {
-    const end = this.endAt(pass);
+  /** Return the positions of the answer fixed by the end of `pass`, from left to right. @param end exclusive */
+  knownAt(pass: number, end = this.endAt(pass)) {
     return [...this.fixed.values()]
       .filter((item) => item.pass <= pass && item.position < end)
       .sort((a, b) => a.position - b.position);
@@ -371,7 +369,6 @@ export class Lane {
   }
 }
 
-/** Find the predraft that was used because its alternative was right. */
 export function rightAlternative(predrafts: Predraft[]) {
   return predrafts.find(({ isUsed, alternative }) => isUsed && alternative !== undefined);
 }
@@ -494,12 +491,16 @@ export class Run {
   /** Return, by position, the tokens fixed by `pass` that spell a character together; see joinBytes(). */
   joinedAt(lane: Lane, pass: number): Map<number, Joined> {
     if (!this.hasBytes) return new Map();
-    const known = [...lane.fixed.values()]
-      .filter((item) => item.pass <= pass)
-      .sort((a, b) => a.position - b.position);
+    const known = lane.knownAt(pass, Infinity);
     return joinBytes(
       known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
     );
+  }
+
+  /** Return the text of a token among others: of tokens joined to one text, the first has all of it. */
+  textAt(position: number, token: number | undefined, joined: Map<number, Joined>) {
+    const part = joined.get(position);
+    return part ? (part.index ? "" : part.text) : this.tokenText(token);
   }
 
   /** Return the direction in which a lane's answer is read: that of its first letter so far, or else the prompt's. */

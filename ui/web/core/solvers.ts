@@ -113,7 +113,6 @@ function isLeftmostExempt(solver: Solver) {
   return boundOf(solver).kind === "all but the leftmost";
 }
 
-/** Whether gamma bounds each revealed entropy, not a sum of them. */
 function boundsEachEntropy(solver: Solver) {
   return boundOf(solver).kind === "each";
 }

@@ -1,7 +1,7 @@
 // Compares the forward passes and the time of a run with next-token prediction's, and says why fewer passes were not
 // faster. Knows no DOM.
 
-import { countOf, median } from "./numbers.ts";
+import { countOf, formatRaceSeconds, median } from "./numbers.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -64,11 +64,6 @@ export const NUM_TIMINGS = 5;
 export type Numbers = ReturnType<Run["numbersAt"]>;
 export type Timing = { run: string; seconds: number[]; ntpSeconds: number[]; error?: string };
 
-const formatMs = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`;
-
-export const formatTokenTime = (seconds: number) =>
-  `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
-
 /** Return the seconds of both lanes in each repetition or, without any, in the run itself; null if not known yet. */
 export function timesOf({ seconds, ntpSeconds }: Numbers, timing: Timing | null) {
   if (seconds === null || ntpSeconds === null) return null;
@@ -87,16 +82,16 @@ export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) 
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
   // Repetitions give the times of whole answers only; the times of single passes are from the run itself.
   if (times === timing || !block || !single) {
-    const spent = `${formatTokenTime(found.mainSeconds)} a token, next-token ${formatTokenTime(found.ntpSeconds)}`;
+    const spent = `${formatRaceSeconds(found.mainSeconds)} a token, next-token ${formatRaceSeconds(found.ntpSeconds)}`;
     return `Fewer forward passes, but not faster: ${spent}.`;
   }
   const excess = block.prompt - single.prompt;
   const seconds = [found.mainSeconds * wholeTokens - excess];
   const isPromptAlone = !slowness({ ...counts, ...times, seconds });
   return (
-    `Fewer forward passes were not faster: one over a block took ${formatMs(block.later)}, ` +
-    `one over a single token ${formatMs(single.later)}; reading the prompt took ` +
-    `${formatMs(block.prompt)}, in next-token prediction ${formatMs(single.prompt)}` +
+    `Fewer forward passes were not faster: one over a block took ${formatRaceSeconds(block.later)}, ` +
+    `one over a single token ${formatRaceSeconds(single.later)}; reading the prompt took ` +
+    `${formatRaceSeconds(block.prompt)}, in next-token prediction ${formatRaceSeconds(single.prompt)}` +
     `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`
   );
 }
@@ -105,5 +100,5 @@ export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) 
 export function passCostWords({ main, ntp }: Run) {
   const [own, plain] = [secondsOfPasses(main.steps), secondsOfPasses(ntp?.steps ?? [])];
   if (!own?.later || !plain?.later) return "";
-  return `A pass took ${formatMs(own.later)} and read several tokens, next-token prediction’s ${formatMs(plain.later)} and one`;
+  return `A pass took ${formatRaceSeconds(own.later)} and read several tokens, next-token prediction’s ${formatRaceSeconds(plain.later)} and one`;
 }

@@ -56,7 +56,6 @@ export class Clock implements ClockState {
     this.start();
   }
 
-  /** Go to a value, within what the lanes have, and stop there. */
   seek(value: number) {
     this.set({ value: clamp(value, 0, this.finish), isPlaying: false });
   }
@@ -82,7 +81,6 @@ export class Clock implements ClockState {
     this.set({ value: isByTime ? value : Math.round(value) });
   }
 
-  /** Advance in every frame while playing. */
   start() {
     if (this.frame || !this.isPlaying) return;
     let before = performance.now();

@@ -22,17 +22,21 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** Set an element's text, if it changes. */
+/** Create a dialog that a click beside its content closes. */
+export function makeDialog(className: string, attributes: Attributes) {
+  const root = make("dialog", className, attributes);
+  root.addEventListener("click", (event) => event.target === root && root.close());
+  return root;
+}
+
 export function setText(node: Element, text: string) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Set an attribute, if it changes. */
 export function setAttribute(node: Element, name: string, value: string | number | boolean) {
   if (node.getAttribute(name) !== String(value)) node.setAttribute(name, String(value));
 }
 
-/** Set a property of a node's style attribute, if it changes. */
 export function setStyle(node: HTMLElement, name: string, value: string) {
   if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value);
 }

@@ -2,8 +2,8 @@
 
 import { html } from "lit-html";
 import { elementOf } from "./elements.ts";
+import { storedName } from "./page.ts";
 import { isLecturing } from "./screen.ts";
-import { storedName } from "./stored_names.ts";
 import { classes } from "./templates.ts";
 
 /** A view's actions by name; a key works only in a view that has its action. */

@@ -1,6 +1,12 @@
-// Parts of the page that many views use: the prompt's box, addresses below the page, and the tab's session storage.
+// Parts of the page that many views use: the prompt's box, addresses below the page, and what the browser stores.
 
-import { storedName } from "./stored_names.ts";
+/** Pages of one origin share its storage, so each name has the page's path. */
+const PATH = globalThis.location?.pathname.replace(/[^/]*\.html$/, "") ?? "";
+
+/** Return the name under which this page stores something. */
+export function storedName(what: string) {
+  return `sbd ${PATH} ${what}`;
+}
 
 /** Return the prompt's text box; null while it is not on the page. */
 export function promptBox(): HTMLTextAreaElement | null {

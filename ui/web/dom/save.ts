@@ -8,7 +8,6 @@ export function saveFile(name: string, blob: Blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** A table: rows with equal keys. */
 export type Table = Record<string, string | number | boolean | null>[];
 
 /** Return a table as CSV with a head. A text that a spreadsheet would read as a formula begins with an apostrophe. */

@@ -34,7 +34,6 @@ export function followScheme() {
   follow();
 }
 
-/** Call `act` when the page may have turned light or dark. */
 export function onScheme(act: () => void, signal: AbortSignal) {
   const seen = new MutationObserver(act);
   seen.observe(document.body, { attributes: true, attributeFilter: ["class"] });

@@ -5,7 +5,6 @@
 import { html, nothing } from "lit-html";
 import { MARKS, type Piece, tokenPieces } from "../core/letters.ts";
 
-/** Join the class names whose value is true. */
 export function classes(names: Record<string, boolean | undefined>) {
   return Object.keys(names)
     .filter((name) => names[name])
@@ -27,13 +26,40 @@ export function tokenTemplate(text: string, note = "") {
   return note ? [pieces, html`<span class="sbd-part">${note}</span>`] : pieces;
 }
 
-export function termTemplate(text: string, words: string) {
-  return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
-    >${text}</button
-  >`;
+type ButtonState = {
+  label?: string; // its name, if not its content
+  title?: string;
+  isPressed?: boolean;
+  isExpanded?: boolean;
+  isDisabled?: boolean;
+  isHidden?: boolean;
+};
+
+/** @param look classes */
+export function buttonTemplate(
+  look: string,
+  content: unknown,
+  act: (() => void) | undefined,
+  { label, title, isPressed, isExpanded, isDisabled, isHidden }: ButtonState = {},
+) {
+  return html`<button
+    type="button"
+    class=${look}
+    aria-label=${label ?? nothing}
+    title=${title ?? nothing}
+    aria-pressed=${isPressed ?? nothing}
+    aria-expanded=${isExpanded ?? nothing}
+    ?disabled=${isDisabled}
+    ?hidden=${isHidden}
+    @click=${act}
+    >${content}</button>`;
 }
 
-/** Return the template of a "?" button that explains what is beside it. */
+export function termTemplate(text: string, words: string) {
+  return html`<button type="button" class="sbd-term" data-words=${words} aria-description=${words}
+    >${text}</button>`;
+}
+
 export function questionTemplate(about: string, words: string) {
   return html`<button
     type="button"
@@ -73,51 +99,38 @@ export function iconTemplate(name: IconName) {
 
 /** Return a button that shows only an icon. @param label for the tooltip and for screen readers */
 export function iconButton(name: IconName, label: string, act: () => void) {
-  return html`<button
-    type="button"
-    class="sbd-button sbd-button-${name}"
-    aria-label=${label}
-    title=${label}
-    @click=${act}
-    >${iconTemplate(name)}</button
-  >`;
+  const look = `sbd-button sbd-button-${name}`;
+  return buttonTemplate(look, iconTemplate(name), act, { label, title: label });
 }
 
 export function playButton(isPlaying: boolean, act: () => void) {
   const label = isPlaying ? "Pause (space)" : "Play (space)";
-  return html`<button
-    type="button"
-    class="sbd-button sbd-button-play"
-    aria-label=${label}
-    title=${label}
-    @click=${act}
-    >${iconTemplate(isPlaying ? "pause" : "play")}</button
-  >`;
+  const icon = iconTemplate(isPlaying ? "pause" : "play");
+  return buttonTemplate("sbd-button sbd-button-play", icon, act, { label, title: label });
 }
 
 /** Return a close button. @param look classes */
 export function closeButton(label: string, act: () => void, look = "", isHidden = false) {
-  return html`<button
-    type="button"
-    class="sbd-button ${look}"
-    aria-label=${label}
-    title="Close (Esc)"
-    ?hidden=${isHidden}
-    @click=${act}
-    >${iconTemplate("close")}</button
-  >`;
+  const state = { label, title: "Close (Esc)", isHidden };
+  return buttonTemplate(`sbd-button ${look}`, iconTemplate("close"), act, state);
+}
+
+/** Return the button beside a prompt that leads to the form; only a phone has it. */
+export function editButton(act: () => void) {
+  return buttonTemplate("sbd-action sbd-edit", "Edit", act, { label: "Edit in the form" });
+}
+
+/** Return the bar at the top of a lane. @param share of its length, 0 to 1 */
+export function meterTemplate(share: number) {
+  return html`<span class="sbd-meter" aria-hidden="true"
+    ><span style="width: ${share * 100}%"></span></span>`;
 }
 
 /** Return the button that opens and closes a section below it. */
 export function toggleButton(words: string, isOpen: boolean, act: () => void, title?: string) {
-  return html`<button
-    type="button"
-    class="sbd-charts-toggle"
-    aria-expanded=${isOpen}
-    title=${title ?? nothing}
-    @click=${act}
-    ><span class="sbd-charts-arrow" aria-hidden="true"></span><span>${words}</span></button
-  >`;
+  const arrow = html`<span class="sbd-charts-arrow" aria-hidden="true"></span>`;
+  const content = html`${arrow}<span>${words}</span>`;
+  return buttonTemplate("sbd-charts-toggle", content, act, { title, isExpanded: isOpen });
 }
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -131,8 +144,7 @@ export function speedChoice(label: string, choose: (speed: number) => void) {
     class="sbd-speed"
     aria-label=${label}
     @change=${({ target }: Event) => choose(Number((target as HTMLSelectElement).value))}
-    >${options}</select
-  >`;
+    >${options}</select>`;
 }
 
 /** Return a list of what playback advances by: the engine's time, or forward passes. @param isByTime at first */
@@ -148,6 +160,5 @@ export function measureChoice(isByTime: boolean, choose: (isByTime: boolean) => 
     title="By time each answer stands where it was by then, without drawing"
     @change=${change}
     ><option value="time" ?selected=${isByTime}>by time</option
-    ><option value="pass" ?selected=${!isByTime}>by pass</option></select
-  >`;
+    ><option value="pass" ?selected=${!isByTime}>by pass</option></select>`;
 }

@@ -102,8 +102,7 @@ function rampTemplate() {
 /** A bar of entropy colours from "sure" to "unsure", with a "?" that explains colours and marks. */
 export const RAMP_WITH_ENDS = html`<span class="sbd-ramp"
   ><span class="sbd-ramp-word">sure</span>${rampTemplate()}<span class="sbd-ramp-word">unsure</span
-  >${questionTemplate("colour", RAMP_WORDS)}</span
->`;
+  >${questionTemplate("colour", RAMP_WORDS)}</span>`;
 
 /** The legend: a bar of entropy colours with ticks in nats. */
 export const LEGEND = html`<div class="sbd-legend">
@@ -148,6 +147,5 @@ export function paperTemplate(text: string) {
     target="_blank"
     rel="noopener noreferrer"
     title="The paper: arXiv 2509.04185"
-    >${text}</a
-  >`;
+    >${text}</a>`;
 }

@@ -1,12 +1,13 @@
 // Fetches the files of an exported model, checks them against its manifest, and stores them in this browser under the
-// export's digest, so that a later visit fetches only the manifest.
+// manifest's digest, so that a later visit fetches only the manifest.
 
 import { EngineError, shown } from "./errors.ts";
 
 const FORMAT = 2;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
-const COMPLETE_NOTE = "whole";
+/** Name of what stands in a store that has every file. */
+const WHOLE = "notes/whole";
 /** Longest wait for a file that another tab is fetching, as browsers may suspend that tab. */
 const OTHER_TAB_MS = 60_000;
 
@@ -19,7 +20,6 @@ export type Engine = "wasm" | "webgpu";
 export interface Manifest {
   format: number; // version of the format
   name: string;
-  digest: string; // of the export
   config: Record<string, any>;
   trial: [id: number, logit: number][]; // the largest logits, in order, after the tokens 0 to 23
   part_bytes: number; // bytes of weights in every part of a graph but the last
@@ -42,7 +42,7 @@ export class Files {
   store: Cache | null = null;
   storeName = "";
 
-  /** @param storePrefix name of the model's stores, before the export's digest */
+  /** @param storePrefix name of the model's stores, before the manifest's digest */
   constructor(
     readonly base: string,
     readonly storePrefix: string,
@@ -52,10 +52,9 @@ export class Files {
   /** Fetch the manifest, and open the export's store. Raises EngineError. */
   async manifest(): Promise<Manifest> {
     const data = await this.fetchFile(MANIFEST, { cache: "no-cache" });
-    const text = new TextDecoder().decode(data);
     let found: Manifest;
     try {
-      found = JSON.parse(text);
+      found = JSON.parse(new TextDecoder().decode(data));
     } catch {
       throw new EngineError(`${MANIFEST} is not JSON.`);
     }
@@ -69,17 +68,14 @@ export class Files {
         `The model was exported by ${age} version: format ${shown(found.format)}, and this page reads ${FORMAT}.${advice}`,
       );
     }
-    // A store is named by the digest, which a manifest that was altered must not borrow.
-    if (globalThis.crypto?.subtle && (await digestOf(text)) !== found.digest)
-      throw new EngineError(`${MANIFEST} was altered: its digest is another.`);
-    await this.openStore(found.digest);
+    await this.openStore(data);
     return found;
   }
 
-  /** Open the store of this export, and delete the stores of the model's other exports. */
-  async openStore(digest: string) {
+  /** Open the store of the export with this manifest, and delete the stores of the model's other exports. */
+  async openStore(manifest: Uint8Array<ArrayBuffer>) {
     if (!("caches" in globalThis)) return; // missing on a page loaded over plain http
-    const own = `${this.storePrefix} ${digest}`;
+    const own = `${this.storePrefix} ${await hashOf(manifest)}`;
     this.storeName = own;
     try {
       this.store = await caches.open(own);
@@ -128,18 +124,8 @@ export class Files {
 
   /** Record in the store that it has every file. */
   async finish() {
-    if (this.canStore) await this.writeNote(COMPLETE_NOTE, true);
-  }
-
-  /** Store a value with the model's files. It is deleted with them. */
-  async writeNote(name: string, value: unknown) {
-    await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
-  }
-
-  /** Return the value that writeNote() stored under a name; null if there is none. */
-  async readNote(name: string) {
-    const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
-    return found ? found.json() : null;
+    if (!this.canStore) return;
+    await this.store?.put(this.addressOf(WHOLE), new Response()).catch(() => {});
   }
 
   addressOf(name: string) {
@@ -181,7 +167,7 @@ export async function findStores(storePrefix: string) {
     const stores = await storesOf(storePrefix);
     const marks = stores.map(async (each) => {
       const files = await (await caches.open(each)).keys();
-      return files.some(({ url }) => url.endsWith(`/notes/${COMPLETE_NOTE}`));
+      return files.some(({ url }) => url.endsWith(`/${WHOLE}`));
     });
     return { stores, isWhole: (await Promise.all(marks)).includes(true) };
   } catch {
@@ -208,34 +194,6 @@ async function mismatchOf(data: Uint8Array<ArrayBuffer>, { size, sha256 }: Promi
 async function hashOf(data: Uint8Array<ArrayBuffer>) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/**
- * Return the digest of a manifest as digest_of() in sbd_core/models/web_folder.py computes it: of all but its own entry,
- * with sorted keys, without white space, in ASCII, numbers as they are written.
- */
-function digestOf(text: string) {
-  // A letter in front tells strings from numbers, which JSON.parse() would round.
-  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
-    token.startsWith('"') ? `"s${token.slice(1)}` : `"n${token}"`,
-  );
-  const { sdigest, ...told } = JSON.parse(marked);
-  return hashOf(new TextEncoder().encode(canonical(told)));
-}
-
-/** Write a marked value of a manifest; see digestOf(). */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value === "object" && value) {
-    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, each]) => `${canonical(key)}:${canonical(each)}`).join()}}`;
-  }
-  if (typeof value !== "string") return JSON.stringify(value);
-  if (value.startsWith("n")) return value.slice(1);
-  return JSON.stringify(value.slice(1)).replace(
-    /[\u007f-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 /** Decompress a gzip file, unless the host has already done so. Raises EngineError. @param name for the error */

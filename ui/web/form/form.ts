@@ -83,7 +83,6 @@ export function isInUse({ strategy, solver }: Values, name: string) {
   return strategies.length !== 1 || strategies[0] === strategy;
 }
 
-/** The form's values have changed. */
 const { say, hear }: Channel<void> = channel();
 export const onForm = hear;
 

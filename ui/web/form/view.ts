@@ -7,6 +7,7 @@ import { FIELD_LABELS } from "../core/words.ts";
 import { elementOf, find } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
 import { foldForm } from "../dom/screen.ts";
+import { buttonTemplate } from "../dom/templates.ts";
 import { currentView, onAskForChat, onViewChange } from "../dom/views.ts";
 import { doJob, isDecoding, onBusy } from "../jobs.ts";
 import type { Model } from "../models.ts";
@@ -25,16 +26,10 @@ function chip({ label, prompts: pairs }: Model["presets"][number]) {
     if (!recording || currentView() === "compare") form.type(prompt);
     else void chooseRecording(recording, prompt);
   }
-  return html`<button
-    type="button"
-    class="sbd-chip"
-    aria-pressed=${isChosen}
-    title=${isChosen ? "Press again for another one" : `Try ${label}`}
-    @click=${press}
-    >${label}<span class="sbd-chip-count"
-      >${isChosen ? `· ${index + 1} of ${pairs.length}` : ""}</span
-    ></button
-  >`;
+  const place = isChosen ? `· ${index + 1} of ${pairs.length}` : "";
+  const content = html`${label}<span class="sbd-chip-count">${place}</span>`;
+  const title = isChosen ? "Press again for another one" : `Try ${label}`;
+  return buttonTemplate("sbd-chip", content, press, { title, isPressed: isChosen });
 }
 
 export function mountPresets(element: HTMLElement, signal: AbortSignal) {
@@ -96,8 +91,7 @@ function field(name: string) {
         aria-describedby="${id}-help"
         .value=${live(String(values[name]))}
         @change=${take}
-        >${Object.entries(titles).map(option)}</select
-      >`
+        >${Object.entries(titles).map(option)}</select>`
     : html`<input
         aria-label=${title}
         aria-describedby="${id}-help"
@@ -110,8 +104,7 @@ function field(name: string) {
         @input=${take}
       />`;
   return html`<label class="sbd-field ${isUnused ? "hidden" : ""}" id=${id}
-    ><span>${title}</span>${box}<small id="${id}-help">${words}</small></label
-  >`;
+    ><span>${title}</span>${box}<small id="${id}-help">${words}</small></label>`;
 }
 
 /** Bind a text box of the form; return what shows its value. */
@@ -129,7 +122,6 @@ function decode() {
   if (!isDecoding()) doJob({ kind: "decode", form: form.request });
 }
 
-/** Give the form's text boxes, fields and buttons their work. */
 export function mountForm(root: HTMLElement, signal: AbortSignal) {
   const advanced = find(root, "#sbd-advanced");
   const box = (name: string) => find(root, `#sbd-${name}-box textarea`) as HTMLTextAreaElement;
@@ -174,7 +166,6 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
   onForm(update, signal);
 }
 
-/** Change the form to a model's settings, and say so. */
 export function takeModel(model: Model, keepsSettings: boolean) {
   if (keepsSettings) form.takeModel(model, true);
   else sayFormChanges(`With ${model.title}`, () => form.takeModel(model, false));

@@ -5,12 +5,14 @@ import { html, render } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { kindTitle, LANE_TITLES, laneWords, PAPER_SOLVER } from "../core/words.ts";
 import { find } from "../dom/elements.ts";
-import { questionTemplate } from "../dom/templates.ts";
+import { buttonTemplate, questionTemplate } from "../dom/templates.ts";
 import { makeTermNote, unfoldTemplate } from "../dom/terms.ts";
 import { CAUSAL_FIRST } from "../engine/decoding/settings.ts";
 import { chooseModel } from "../head.ts";
 import { type Model, modelNamed } from "../models.ts";
 import { form, onForm } from "./form.ts";
+
+const WATCH_NANO = "Watch nano fill in masks by entropy, as the paper does";
 
 /** Return the index of the nearest gamma. @param gammas rising @param gamma nats */
 export function nearestStep(gammas: number[], gamma: number) {
@@ -77,8 +79,7 @@ function wayTemplate(way: string, { causalFirst, paper }: Model) {
         value=${way}
         .checked=${live(way === kind)}
         @change=${() => choose(way)}
-      />${kindTitle(way)}</label
-    >
+      />${kindTitle(way)}</label>
     ${questionTemplate(kindTitle(way), words)}
   </div>`;
 }
@@ -107,6 +108,7 @@ function waysTemplate(model: Model) {
       strategy: "sbd",
       gamma: gammas[Number((target as HTMLInputElement).value) - 1] ?? gamma,
     });
+  const useBest = () => form.setByHand(bestSettings());
   const openAdvanced = ({ currentTarget }: Event) => {
     const isOpen = document.body.classList.toggle("sbd-is-advanced");
     (currentTarget as HTMLElement).setAttribute("aria-expanded", String(isOpen));
@@ -116,6 +118,7 @@ function waysTemplate(model: Model) {
     </fieldset>
     <div class="sbd-ways-bold ${isSbd ? "" : "is-off"}">
       <input
+        class="sbd-range"
         type="range"
         min="1"
         max=${gammas.length}
@@ -128,17 +131,12 @@ function waysTemplate(model: Model) {
         @input=${move}
       />
       <div class="sbd-ways-ends"
-        ><span>safer</span><output class="sbd-ways-now">${words}</output><span>bolder</span></div
-      >
+        ><span>safer</span><output class="sbd-ways-now">${words}</output><span>bolder</span></div>
     </div>
     <p class="sbd-ways-outside" role="status">${[known, unusual].filter(Boolean).join(" ")}</p>
-    <button
-      type="button"
-      class="sbd-ways-other"
-      ?hidden=${!modelNamed(model.other)}
-      @click=${() => chooseModel(model.other)}
-      >Watch nano fill in masks by entropy, as the paper does</button
-    >
+    ${buttonTemplate("sbd-ways-other", WATCH_NANO, () => chooseModel(model.other), {
+      isHidden: !modelNamed(model.other),
+    })}
     <div class="sbd-ways-foot"
       ><button
         type="button"
@@ -146,19 +144,11 @@ function waysTemplate(model: Model) {
         aria-expanded="false"
         @click=${openAdvanced}
         >Advanced</button
-      >${unfoldTemplate("", "sbd-ways-why", "Why the form starts from these settings")}</div
-    >
+      >${unfoldTemplate("", "sbd-ways-why", "Why the form starts from these settings")}</div>
     <p class="sbd-ways-why" id="sbd-ways-why" hidden
       ><span>${adviceWords(best.words, hasBlanks)}</span>
       <span role="status">${recordedPrompt !== null && offersBest ? brought : ""}</span
-      ><button
-        type="button"
-        class="sbd-ways-best"
-        ?hidden=${!offersBest}
-        @click=${() => form.setByHand(bestSettings())}
-        >Use ${bestWords}</button
-      ></p
-    >`;
+      >${buttonTemplate("sbd-ways-best", `Use ${bestWords}`, useBest, { isHidden: !offersBest })}</p>`;
 }
 
 export function mountWays(element: HTMLElement, signal: AbortSignal) {

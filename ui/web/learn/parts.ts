@@ -5,6 +5,7 @@ import { live } from "lit-html/directives/live.js";
 import { clamp } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
 import { isDarkPage, onScheme, prefersReducedMotion } from "../dom/screen.ts";
+import { buttonTemplate } from "../dom/templates.ts";
 import type { Pointing } from "../watch/actions.ts";
 import type { BudgetActions } from "../watch/budget.ts";
 import {
@@ -16,7 +17,6 @@ import {
   viewOf,
 } from "../watch/playhead.ts";
 
-/** Name the forward pass that wrote a token. */
 export function passName({ item }: { item?: { pass: number; isPinned?: boolean } }) {
   return item ? `pass ${item.pass + 1}` : "";
 }
@@ -47,16 +47,10 @@ export function choices<Value>(
   { right, isNamed }: { right?: Value; isNamed?: boolean } = {},
 ) {
   const name = html`<span class="sbd-learn-knob-name" aria-hidden="true">${label}</span>`;
-  const buttons = options.map(
-    ({ name, value }) =>
-      html`<button
-        type="button"
-        class="sbd-learn-choice ${value === right ? "is-right" : ""}"
-        aria-pressed=${value === chosen}
-        @click=${() => choose(value)}
-        >${name}</button
-      >`,
-  );
+  const buttons = options.map(({ name, value }) => {
+    const look = `sbd-learn-choice ${value === right ? "is-right" : ""}`;
+    return buttonTemplate(look, name, () => choose(value), { isPressed: value === chosen });
+  });
   const look = isNamed ? "sbd-learn-knob" : "";
   return html`<div class="sbd-learn-choices ${look}" role="group" aria-label=${label}>
     ${isNamed ? name : ""}${buttons}

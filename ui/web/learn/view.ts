@@ -7,7 +7,7 @@ import { PAPER_SOLVER, plainWords } from "../core/words.ts";
 import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
 import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.ts";
-import { iconTemplate } from "../dom/templates.ts";
+import { buttonTemplate, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote, termTemplates } from "../dom/terms.ts";
 import { onViewChange, playerOf, showView } from "../dom/views.ts";
 import { form } from "../form/form.ts";
@@ -90,8 +90,8 @@ export class LearnView {
     const over = isLast ? "Decode it" : "Next";
     this.root.classList.toggle("is-answered", isAnswered);
     this.root.classList.toggle("is-last", isLast);
-    const step = (look: string, label: unknown, act: () => void) =>
-      html`<button type="button" class="sbd-learn-step ${look}" @click=${act}>${label}</button>`;
+    const step = (look: string, words: unknown, act: () => void, state = {}) =>
+      buttonTemplate(`sbd-learn-step ${look}`, words, act, state);
     const dot = ({ title }: SceneWords, at: number) => {
       const label = `Scene ${at + 1}: ${title}`;
       return html`<li
@@ -105,6 +105,8 @@ export class LearnView {
         ></button
       ></li>`;
     };
+    const goOn = () => (this.isOver ? this.decode() : this.forward());
+    const isHidden = isLast && isAnswered && host === null;
     const lecture = html`${iconTemplate("lecture")}Lecture (L)`;
     const view = html`<nav class="sbd-learn-head" aria-label="Scenes">
         <ol class="sbd-learn-dots">${scenes.map(dot)}</ol>
@@ -126,20 +128,9 @@ export class LearnView {
         </div>
       </section>
       <div class="sbd-learn-foot">
-        <button
-          type="button"
-          class="sbd-learn-step"
-          ?disabled=${index === 0}
-          @click=${() => this.back()}
-          >Back</button
-        ><span class="sbd-learn-keys">← → keys</span
-        ><button
-          type="button"
-          class="sbd-learn-step is-main"
-          ?hidden=${isLast && isAnswered && host === null}
-          @click=${() => (this.isOver ? this.decode() : this.forward())}
-          >${isAnswered ? over : "Show me"}</button
-        >
+        ${step("", "Back", () => this.back(), { isDisabled: index === 0 })}<span
+          class="sbd-learn-keys">← → keys</span
+        >${step("is-main", isAnswered ? over : "Show me", goOn, { isHidden })}
       </div>
       <div class="sbd-live" aria-live="polite">${this.said}</div>`;
     render(view, this.root);

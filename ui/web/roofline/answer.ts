@@ -1,6 +1,7 @@
 // The answer of the Roofline view: checks what the visitor chose, computes what it says, and puts it into words.
 
 import { DEVICES, type Device } from "../core/cost.ts";
+import { sizeWords, timeWords, withCommas } from "../core/numbers.ts";
 import {
   freeRows,
   measuredSeconds,
@@ -151,28 +152,6 @@ export function wrongFields(query: Query, choices: Choices) {
   );
 }
 
-/** Format a number with commas and no exponent, of at most this many digits after the point. */
-function withCommas(value: number, maximumFractionDigits = 0) {
-  return value.toLocaleString("en-US", { maximumFractionDigits });
-}
-
-/** Format a value in the first unit that fits, else the last, with three digits. */
-function inUnits(value: number, ...units: [size: number, name: string][]) {
-  const rounded = (size: number) => Number((value / size).toPrecision(3));
-  const [size, name] = units.find(([each]) => rounded(each) >= 1) ?? units.at(-1) ?? [1, ""];
-  return `${withCommas(rounded(size), 6)} ${name}`;
-}
-
-/** Format seconds in a unit that fits, such as "685 µs" or "2.12 ms". */
-export function timeWords(seconds: number) {
-  return inUnits(seconds, [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]);
-}
-
-/** Format a number of bytes in a unit that fits, such as "15 GB" or "134 MB". */
-export function sizeWords(bytes: number) {
-  return inUnits(bytes, [1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]);
-}
-
 /** Format operations per second, such as "165 TFLOP/s". */
 function rateWords(flops: number) {
   const [size, name] = flops >= 1e12 ? [1e12, "TFLOP/s"] : [1e9, "GFLOP/s"];
@@ -187,11 +166,7 @@ export type Fact = { name: string; value: string; note: string };
 
 export function factsOf(choices: Choices, { times }: Setting): Fact[] {
   const { block, batch, speed, device } = choices;
-  const [one, whole, double] = [1, block, 2 * block].map((size) => passTime(size, choices)) as [
-    ReturnType<typeof passTime>,
-    ReturnType<typeof passTime>,
-    ReturnType<typeof passTime>,
-  ];
+  const [one, whole, double] = [1, block, 2 * block].map((size) => passTime(size, choices));
   const gain = speedup(block, speed, choices);
   const published = speedup(block, speed, choices, "published");
   const token = batch === 1 ? "a token" : `a token for each of ${batch} texts`;
@@ -242,10 +217,7 @@ export function factsOf(choices: Choices, { times }: Setting): Fact[] {
 }
 
 function leftOutFact(choices: Choices): [string, string, string] {
-  const [whole, one] = [choices.block, 1].map((size) => timeLeftOut(size, choices)) as [
-    ReturnType<typeof timeLeftOut>,
-    ReturnType<typeof timeLeftOut>,
-  ];
+  const [whole, one] = [choices.block, 1].map((size) => timeLeftOut(size, choices));
   const both = ({ outputLayer, ownKeys }: typeof whole) => timeWords(outputLayer + ownKeys);
   return [
     "Left out",

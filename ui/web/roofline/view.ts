@@ -3,7 +3,7 @@
 import { html, render } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { type CardWords, ChartCards } from "../charts.ts";
-import { addDevice, DEVICES } from "../core/cost.ts";
+import { DEVICES } from "../core/cost.ts";
 import { slowdownCurve, slowdownPoints } from "../core/figures.ts";
 import { failureWords } from "../core/numbers.ts";
 import { plainWords } from "../core/words.ts";
@@ -155,8 +155,7 @@ class RooflineView {
     const fact = ({ name, value, note }: Fact) =>
       html`<div
         ><dt>${termTemplates(name)}</dt
-        ><dd><strong>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div
-      >`;
+        ><dd><strong>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div>`;
     return html`<div class="sbd-roofline-head"
         ><h2>How fast could it be?</h2>${unfoldTemplate("the calculation", "sbd-roofline-about")}</div
       >
@@ -172,8 +171,7 @@ class RooflineView {
           ${field("Config", config, query.model !== OWN)}
           ${NUMBERS.map((each) => field(each.label, number(each)))}
           <div class="sbd-roofline-problems" role="status"
-            >${problems.map((words) => html`<p>${words}</p>`)}</div
-          >
+            >${problems.map((words) => html`<p>${words}</p>`)}</div>
         </form>
         <section class="sbd-card sbd-roofline-answer" aria-label="Answer">
           <dl class="sbd-roofline-facts">${factsOf(choices, setting).map(fact)}</dl>
@@ -216,7 +214,7 @@ class RooflineView {
 
 export function mountRoofline(element: HTMLElement, value: string, signal: AbortSignal) {
   const setting: Setting & { cards: CardWords[] } = JSON.parse(value);
-  addDevice(MEASURED, setting.measured);
+  DEVICES.set(MEASURED, setting.measured);
   const view = new RooflineView(find(element, ".sbd-roofline"), setting);
   makeTermNote(view.host, signal);
   onViewChange((name) => view.turn(name), signal);

@@ -7,15 +7,7 @@ import { directionOf } from "../core/letters.ts";
 import { countOf } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
 import { decodingWords } from "../core/words.ts";
-import {
-  drawBlocks,
-  drawCurrent,
-  drawDiagonal,
-  drawPasses,
-  MAX_CELL_HEIGHT,
-  staircaseExtent,
-  stairsKey,
-} from "../watch/staircase.ts";
+import { drawStaircase, stairsKey } from "../watch/staircase.ts";
 
 export const WIDTH = 1280;
 const PAD = 40;
@@ -105,10 +97,6 @@ export class Picture {
   drawStairs(pass: number, { x, y, width, height }: Box) {
     const { context, run, isDark } = this;
     const { accent, ntp, line, muted, well } = this.inks;
-    const { positions, passes } = staircaseExtent(run);
-    const cellWidth = width / positions;
-    const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
-    const geometry = { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
     const style = { accent, ntp, line, muted, font: SANS, size: 13 };
     // As the player shows this forward pass with all reveals done and no position pointed at.
     const reveals = { progress: () => 1 };
@@ -120,10 +108,7 @@ export class Picture {
     context.fill();
     context.clip();
     context.translate(x, y);
-    drawBlocks(context, run, geometry, style);
-    drawPasses(context, view, geometry, 0, pass + 1);
-    drawDiagonal(context, geometry, style);
-    drawCurrent(context, view, geometry, style);
+    drawStaircase(context, view, width, height, style, pass + 1);
     context.restore();
   }
 
@@ -156,7 +141,6 @@ export class Picture {
   }
 }
 
-/** Return a canvas with the whole staircase of a run. */
 export function staircasePicture(run: Run, isDark: boolean, scale: number) {
   const picture = new Picture(run, isDark, STAIRS_HEIGHT, scale);
   picture.draw(run.main.lastPass);

@@ -7,10 +7,10 @@ import { failureWords } from "../core/numbers.ts";
 import type { Run, WireLine } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
 import { traceText } from "../core/trace.ts";
-import { make } from "../dom/elements.ts";
+import { make, makeDialog } from "../dom/elements.ts";
 import { saveFile } from "../dom/save.ts";
 import { isDarkPage } from "../dom/screen.ts";
-import { iconTemplate } from "../dom/templates.ts";
+import { buttonTemplate, closeButton } from "../dom/templates.ts";
 import { settingsOf } from "../models.ts";
 import { makeGif } from "./gif.ts";
 import { linkTo } from "./permalink.ts";
@@ -26,7 +26,7 @@ function fileSize(bytes: number) {
 /** What the dialog needs of the page around the player. */
 export interface ShareHost {
   replayPage: (run: Run) => Promise<string>; // returns the HTML of a page that replays a run
-  sendTrace: (file: { name: string; text: string }) => void; // sends a trace file to be checked and shown
+  sendTrace: (text: string) => void; // sends a trace file to be checked and shown
 }
 
 const { limits } = constants;
@@ -39,30 +39,16 @@ export class Sheet {
   said = { text: "", isError: false };
   rows: Row[] = [];
   part = 1; // of an animation that is being drawn, 1: none is
-  root = make("dialog", "sbd-help sbd-share", { "aria-label": "Take it home", "data-key": "s" });
-
-  constructor() {
-    this.root.addEventListener("click", (event) => event.target === this.root && this.root.close());
-  }
+  root = makeDialog("sbd-help sbd-share", { "aria-label": "Take it home", "data-key": "s" });
 
   draw() {
     const { text, isError } = this.said;
     const row = ([title, words, label, act]: Row) =>
       html`<div class="sbd-share-row"
         ><div><h3>${title}</h3><p>${words}</p></div
-        ><button type="button" class="sbd-action sbd-share-do" @click=${act}>${label}</button></div
-      >`;
+        >${buttonTemplate("sbd-action sbd-share-do", label, act)}</div>`;
     const content = html`<div class="sbd-help-head"
-        ><h2>Take it home</h2
-        ><button
-          type="button"
-          class="sbd-button"
-          aria-label="Close sharing"
-          title="Close (Esc)"
-          @click=${() => this.root.close()}
-          >${iconTemplate("close")}</button
-        ></div
-      >
+        ><h2>Take it home</h2>${closeButton("Close sharing", () => this.root.close())}</div>
       <div class="sbd-share-rows">${this.rows.map(row)}</div>
       <div class="sbd-share-foot"
         ><progress
@@ -72,8 +58,7 @@ export class Sheet {
           value=${this.part}
           ?hidden=${this.part === 1}
         ></progress
-        ><p class="sbd-share-status ${isError ? "is-error" : ""}" role="status">${text}</p></div
-      >`;
+        ><p class="sbd-share-status ${isError ? "is-error" : ""}" role="status">${text}</p></div>`;
     render(content, this.root);
   }
 
@@ -221,7 +206,7 @@ export class Share extends Sheet {
       return;
     }
     this.say(`Reading ${name} …`);
-    host.sendTrace({ name, text: await file.text() });
+    host.sendTrace(await file.text());
   }
 
   /** Take the server's answer about a trace: close the dialog if the trace is shown, else say the error. */

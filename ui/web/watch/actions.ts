@@ -6,22 +6,13 @@ import { isLecturing } from "../dom/screen.ts";
 import type { Player } from "./player.ts";
 import type { Origin } from "./tree.ts";
 
-/** The actions of a player; see makeActions(). */
 export type Actions = ReturnType<typeof makeActions>;
 
 export type Pointing = Pick<Actions, "hover" | "toggleHold">;
 
-/** Hover a position while the pointer is over a node, and hold it when the node is clicked. */
-export function listenForPointer(node: HTMLElement, actions: Pointing, at: () => number) {
-  node.addEventListener("pointerenter", () => actions.hover(at()));
-  node.addEventListener("pointerleave", () => actions.hover(null));
-  node.addEventListener("click", () => actions.toggleHold(at()));
-}
-
 /** Return what a visitor may do. The inspector shows the held position until it is released. */
 export function makeActions(player: Player) {
   const { state } = player;
-  /** Hold a position; null: none. */
   const setHeld = (position: number | null) => {
     player.set({ held: position, alternative: null });
     if (position === null) return;
@@ -54,7 +45,7 @@ export function makeActions(player: Player) {
     /** Choose a candidate in the inspector, by its token id. */
     choose: (token: number) =>
       player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
-    canRedo: player.decode !== null, // whether this page can decode again
+    canRedo: player.host !== null, // whether this page can decode again
     redo: (changes: Record<string, unknown>, origin: Origin) => player.redoWith(changes, origin),
     show: (run: Run | null) => player.show(run),
     previousBranch: () => player.show(player.runTree.neighbour(player.run, -1)),

@@ -10,7 +10,7 @@ import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
 import { find, make, setAttribute } from "../dom/elements.ts";
-import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
+import { buttonTemplate, classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
 import { paperTemplate, termTemplates } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -24,7 +24,6 @@ function percent(place: number) {
   return `${(place * 100).toFixed(2)}%`;
 }
 
-/** The budget as a bar of segments, with a line at gamma that can be dragged. */
 export class Budget {
   layout: BudgetLayout | null = null;
   root = make("section", "sbd-budget");
@@ -84,8 +83,7 @@ export class Budget {
       title="Position ${position}: ${entropy.toFixed(digits)} nats${words}"
       @pointerenter=${() => this.actions.hover(position)}
       @pointerleave=${() => this.actions.hover(null)}
-      >${tokenTemplate(view.run.shownText(item.top[0]?.token))}</span
-    >`;
+      >${tokenTemplate(view.run.shownText(item.top[0]?.token))}</span>`;
   }
 
   update(view: View) {
@@ -99,21 +97,15 @@ export class Budget {
     const bound = boundOf(solver);
     const rule = `${SOLVER_TITLES[solver.name] ?? solver.name}: ${SOLVER_LINES[solver.name] ?? ""}`;
     const again = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
+    const isHidden = gammaPreview === null || !actions.canRedo;
     const note = budgetNote(run, pass, gammaPreview, layout);
     const content = html`<div class="sbd-budget-head">
         <h3
           >${termTemplates(bound.title)}${
             bound.equation ? html`, ${paperTemplate(bound.equation)}` : ""
-          }</h3
-        >
+          }</h3>
         <span>${questionTemplate("solver", rule)}</span>
-        <button
-          type="button"
-          class="sbd-action sbd-again"
-          ?hidden=${gammaPreview === null || !actions.canRedo}
-          @click=${again}
-          >Decode again at this γ</button
-        >
+        ${buttonTemplate("sbd-action sbd-again", "Decode again at this γ", again, { isHidden })}
         <span class="sbd-budget-note">${note}</span>${aside}
       </div>
       <div
@@ -125,8 +117,7 @@ export class Budget {
           >${keyed(
             pass,
             layout.segments.slice(0, MAX_TILES).map((each) => this.segmentTemplate(view, each)),
-          )}</div
-        >
+          )}</div>
         <div
           class="sbd-gamma"
           role="slider"
@@ -157,8 +148,7 @@ export class Budget {
     return html`<span
       class="sbd-budget-free"
       style="left: ${middle}; transform: translateX(-${middle})"
-      >${this.labelOf(run.solver, layout)}</span
-    >`;
+      >${this.labelOf(run.solver, layout)}</span>`;
   }
 }
 

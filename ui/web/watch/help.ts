@@ -3,7 +3,7 @@
 
 import { html, nothing, render } from "lit-html";
 import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
-import { make } from "../dom/elements.ts";
+import { makeDialog } from "../dom/elements.ts";
 import { KEY_WORDS, type KeyWords, keyList, letterSwitch } from "../dom/keys.ts";
 import { closeButton } from "../dom/templates.ts";
 import { LEGEND, paperTemplate } from "../dom/terms.ts";
@@ -71,7 +71,7 @@ export type HelpWords = {
 
 /** The help sheet; `toggle` opens and closes it. */
 export class Help {
-  root = make("dialog", "sbd-help", { "aria-labelledby": "sbd-help-title", "data-key": "?" });
+  root = makeDialog("sbd-help", { "aria-labelledby": "sbd-help-title", "data-key": "?" });
 
   constructor(
     canRedo: boolean,
@@ -88,8 +88,7 @@ export class Help {
     ]);
     const list = (rows: string[][]) =>
       html`<dl class="sbd-help-words"
-        >${rows.map(([name, line]) => html`<dt>${name}</dt><dd>${line}</dd>`)}</dl
-      >`;
+        >${rows.map(([name, line]) => html`<dt>${name}</dt><dd>${line}</dd>`)}</dl>`;
     const sheet = html`<div class="sbd-help-head">
         <h2 id="sbd-help-title">What you see</h2>
         ${closeButton("Close help", () => this.root.close())}
@@ -97,8 +96,7 @@ export class Help {
       <div class="sbd-help-body">
         <div>
           <dl class="sbd-help-sights"
-            >${sights.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl
-          >
+            >${sights.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
           <div>
             <h3>Words</h3>
             ${list(words)}
@@ -113,9 +111,6 @@ export class Help {
         </div>
       </div>`;
     render(sheet, this.root);
-    this.root.addEventListener("click", (event) => {
-      if (event.target === this.root) this.root.close();
-    });
   }
 
   toggle() {

@@ -5,16 +5,15 @@
 import { html, render } from "lit-html";
 import {
   costOf,
+  countedWords,
   DEVICES,
   type Device,
-  formatLarge,
-  formatShort,
   leftOutWords,
-  operationWords,
   rateWords,
   rooflineOf,
 } from "../core/cost.ts";
 import { maskOf } from "../core/mask.ts";
+import { operationWords, sizeWords, timeWords } from "../core/numbers.ts";
 import { make } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
 import { toggleButton } from "../dom/templates.ts";
@@ -38,8 +37,7 @@ export class Hood {
   draw() {
     const toggle = () => this.toggle();
     const content = html`<div class="sbd-hood-bar"
-        >${toggleButton("Under the hood", this.isOpen, toggle, "Under the hood (U)")}</div
-      >
+        >${toggleButton("Under the hood", this.isOpen, toggle, "Under the hood (U)")}</div>
       <div class="sbd-hood-body" ?hidden=${!this.isOpen}>
         ${this.grid.root}${this.strip.root}
         <div class="sbd-hood-pair">${this.programs.root}${this.cost.root}</div>
@@ -81,7 +79,7 @@ const ROWS = [
 ];
 
 /** Say that a device stores a weight in another number of bytes than the run's model; "" if it does not. */
-function sizeWords({ valueBytes: own }: Device, valueBytes: number) {
+function numberWords({ valueBytes: own }: Device, valueBytes: number) {
   return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
 }
 
@@ -99,7 +97,7 @@ class CostTable {
       this.choice.append(make("option", "", { value: key }, name));
     const step = run.main.steps[pass];
     if (!step) return;
-    const measured = [formatShort(step.seconds), MEASURED];
+    const measured = [timeWords(step.seconds), MEASURED];
     const cost = run.shape && costOf(run.shape, step, run.main.name, run.numPrompt);
     const device = DEVICES.get(this.choice.value);
     this.choice.hidden = cost === null;
@@ -117,17 +115,17 @@ class CostTable {
       : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs time.`;
     const rows = [
       [`${cost.rows}`, "tokens read, each by every layer’s weights"],
-      [formatLarge(cost.flops, "FLOP"), operationWords(cost)],
-      [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
-      [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
+      [operationWords(cost.flops), countedWords(cost)],
+      [sizeWords(cost.weightBytes), "once, however many rows"],
+      [sizeWords(cost.cacheBytes), `keys and values of ${step.cached} tokens`],
       [
         (cost.flops / bytes).toFixed(1),
         "the larger this is, the less the machine waits for memory",
       ],
       measured,
       [
-        formatShort(seconds),
-        `the least on ${device.name}${sizeWords(device, cost.valueBytes)}${rateWords(device)}: ${bound}`,
+        timeWords(seconds),
+        `the least on ${device.name}${numberWords(device, cost.valueBytes)}${rateWords(device)}: ${bound}`,
       ],
     ];
     this.show(rows, `${words} ${leftOutWords(cost)}`);

@@ -5,7 +5,7 @@ import { tokenName } from "../core/letters.ts";
 import { formatChange, formatNats, formatPercent } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, type Run, type Top } from "../core/run.ts";
 import { make } from "../dom/elements.ts";
-import { classes, closeButton, tokenTemplate } from "../dom/templates.ts";
+import { buttonTemplate, classes, closeButton, tokenTemplate } from "../dom/templates.ts";
 import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import { openPositions, predictedTiles, type View } from "./playhead.ts";
@@ -166,7 +166,6 @@ function sparkTemplate({ run, focus, pass }: View) {
 const TOP_ROWS = 5;
 const NO_TOKEN = "\u200a";
 
-/** a given token */
 type Pin = [position: number, id: number];
 
 /** Return the tokens known before the pass that wrote the position in focus; if none did, those known now. */
@@ -174,6 +173,12 @@ function tokensBefore({ run, pass, focus }: View): Pin[] {
   const item = run.main.fixedAt(focus ?? -1, pass);
   const before = item && !item.isPinned ? item.pass - 1 : pass;
   return run.main.knownAt(before).map(({ position, token }) => [position, token]);
+}
+
+/** Return all that a decode is given which has a token at the position in focus, and for a branch what stood before it. */
+export function givenTokens(kind: Kind, view: View & { focus: number }, token: number): Pin[] {
+  const given = [...view.run.settings().pinned, ...(kind === "branch" ? tokensBefore(view) : [])];
+  return [...new Map(given).set(view.focus, token)].sort((a, b) => a[0] - b[0]);
 }
 
 /** Say why Pin and Branch cannot be used here; "" if they can. */
@@ -227,11 +232,9 @@ export class Inspector {
       </div>
       <div class="sbd-inspector-about">
         <div class="sbd-inspector-token"
-          >${tokenTemplate(chosen === undefined ? "–" : run.shownText(chosen))}</div
-        >
+          >${tokenTemplate(chosen === undefined ? "–" : run.shownText(chosen))}</div>
         <p class="sbd-inspector-reveal"
-          >${focus === null ? "Point at a tile, a token or a cell." : revealText(view, focus)}</p
-        >
+          >${focus === null ? "Point at a tile, a token or a cell." : revealText(view, focus)}</p>
         <section ?hidden=${hasNoTop}>
           <h3>${guessTitle(run, pass, view.pass)}</h3>
           ${this.alternatives(view, top)}
@@ -264,24 +267,16 @@ export class Inspector {
     const canGive = canRedo && note === "";
     this.give = (kind) => {
       if (!chosen || !canGive || focus === null) return;
-      const given = [...run.settings().pinned, ...(kind === "branch" ? tokensBefore(view) : [])];
-      const pinned = [...new Map(given).set(focus, chosen.token)].sort((a, b) => a[0] - b[0]);
+      const pinned = givenTokens(kind, { ...view, focus }, chosen.token);
       this.actions.redo({ pinned }, { kind, position: focus, pass: fixed?.pass ?? view.pass });
     };
-    const buttons = WAYS.map(
-      ({ kind, word, title }) =>
-        html`<button
-          type="button"
-          class="sbd-action sbd-action-${kind}"
-          title=${title}
-          ?disabled=${!chosen || note !== ""}
-          @click=${() => this.give(kind)}
-          ><span>${word}</span
-          ><span class="sbd-action-token"
-            >${tokenTemplate(chosen ? run.shownText(chosen.token) : NO_TOKEN)}</span
-          ><kbd aria-hidden="true">${word.charAt(0)}</kbd></button
-        >`,
-    );
+    const token = tokenTemplate(chosen ? run.shownText(chosen.token) : NO_TOKEN);
+    const buttons = WAYS.map(({ kind, word, title }) => {
+      const words = html`<span>${word}</span><span class="sbd-action-token">${token}</span
+        ><kbd aria-hidden="true">${word.charAt(0)}</kbd>`;
+      const state = { title, isDisabled: !chosen || note !== "" };
+      return buttonTemplate(`sbd-action sbd-action-${kind}`, words, () => this.give(kind), state);
+    });
     const rows = Array.from({ length: TOP_ROWS }, (_, index) => {
       const entry = top[index] ?? null;
       const isWritten = entry !== null && entry.token === fixed?.token;
@@ -299,21 +294,14 @@ export class Inspector {
   row({ run }: View, entry: Top | null, isWritten: boolean, isChosen: boolean) {
     const text = entry ? run.shownText(entry.token) : NO_TOKEN;
     const name = entry ? tokenName(text) : "";
-    return html`<button
-      type="button"
-      class="sbd-top-row ${classes({ "is-written": isWritten, "is-chosen": isChosen })}"
-      title=${isChosen ? `${name}: what Pin and Branch put here` : name}
-      aria-pressed=${isChosen}
-      ?disabled=${!entry}
-      ?hidden=${!entry}
-      @click=${() => entry && this.actions.choose(entry.token)}
-      ><span class="sbd-top-token">${tokenTemplate(text)}</span
+    const look = `sbd-top-row ${classes({ "is-written": isWritten, "is-chosen": isChosen })}`;
+    const title = isChosen ? `${name}: what Pin and Branch put here` : name;
+    const content = html`<span class="sbd-top-token">${tokenTemplate(text)}</span
       ><span class="sbd-top-track"
-        ><span
-          class="sbd-top-bar"
-          style="transform: scaleX(${entry?.probability ?? 0})"
-        ></span></span
-      ><span class="sbd-top-value">${entry ? formatPercent(entry.probability) : ""}</span></button
-    >`;
+        ><span class="sbd-top-bar" style="transform: scaleX(${entry?.probability ?? 0})"></span></span
+      ><span class="sbd-top-value">${entry ? formatPercent(entry.probability) : ""}</span>`;
+    const choose = () => entry && this.actions.choose(entry.token);
+    const state = { title, isPressed: isChosen, isDisabled: !entry, isHidden: !entry };
+    return buttonTemplate(look, content, choose, state);
   }
 }

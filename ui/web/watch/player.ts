@@ -1,10 +1,10 @@
 // The player shows a run at its playhead: it makes the parts of the view, lays them out and updates them in each frame.
 //
-//   const player = new Player(element, { decode(settings) {}, host });
+//   const player = new Player(element, host);
 //   player.push(wireText);   // any number of wire lines, see core/run.ts
 //
-// The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
-// share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
+// The page, its host, decodes again with other settings, times runs and serves the share sheet; without one the player
+// only replays. Drawing happens at most once a frame, and only when something changed.
 
 import { html, render } from "lit-html";
 import { failureWords } from "../core/numbers.ts";
@@ -23,7 +23,7 @@ import {
   prefersReducedMotion,
   scrollOnPhone,
 } from "../dom/screen.ts";
-import { iconButton, iconTemplate } from "../dom/templates.ts";
+import { buttonTemplate, editButton, iconButton, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
 import { doJob } from "../jobs.ts";
@@ -54,12 +54,12 @@ import { makeTransport } from "./transport.ts";
 import { type Origin, RunTree, Tree } from "./tree.ts";
 
 /** onBegin: called when another run is shown. time: decodes with these settings several times, to time the engine. */
-type PlayerHost = ShareHost & { onBegin: (run: Run) => void; time: (settings: Settings) => void };
-type PlayerOptions = { decode?: (settings: Settings) => void; host?: PlayerHost };
+type PlayerHost = ShareHost & { onBegin: (run: Run) => void } & Record<
+    "decode" | "time",
+    (settings: Settings) => void
+  >;
 
 export class Player {
-  decode: ((settings: Settings) => void) | null;
-  host: PlayerHost | null;
   history = new History();
   runTree = new RunTree();
   reveals = new Reveals();
@@ -81,10 +81,8 @@ export class Player {
 
   constructor(
     readonly root: HTMLElement,
-    { decode, host }: PlayerOptions = {},
+    readonly host: PlayerHost | null = null,
   ) {
-    this.decode = decode ?? null;
-    this.host = host ?? null;
     const { signal } = this.leaving;
     this.formDifference = new FormDifference(() => (this.host ? this.run : null), signal);
     this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
@@ -106,7 +104,6 @@ export class Player {
     signal.addEventListener("abort", () => this.playhead.clock.stop());
   }
 
-  /** Remove the player from the page and end all listening and drawing. */
   destroy() {
     this.leaving.abort();
     cancelAnimationFrame(this.frame);
@@ -203,9 +200,8 @@ export class Player {
   /** Decode this run again with some settings changed; the new run becomes its child in the tree. */
   redoWith(changes: Record<string, unknown>, origin: Origin) {
     if (!this.run) return;
-    this.decode?.(
-      settingsOf(this.run, { ...changes, ask: this.runTree.request(this.run, origin) }),
-    );
+    const ask = this.runTree.request(this.run, origin);
+    this.host?.decode(settingsOf(this.run, { ...changes, ask }));
   }
 
   /** Have the run shown decoded again to time it; takeTiming receives the results. */
@@ -221,7 +217,6 @@ export class Player {
     this.draw();
   }
 
-  /** Mark the latest run as stopped: no more of its lines will come. */
   stop() {
     if (!this.history.latest) return;
     this.history.latest.isStopped = true;
@@ -323,15 +318,10 @@ class Parts {
     readonly redraw: () => void,
   ) {
     const playOn = "Play next-token prediction to its end";
-    const button = html`<button
-      type="button"
-      class="sbd-button sbd-button-play sbd-onward"
-      aria-label=${playOn}
-      title=${playOn}
-      @click=${actions.playNtp}
-      >${iconTemplate("play")}to its end</button
-    >`;
-    render(button, this.playOn);
+    const look = "sbd-button sbd-button-play sbd-onward";
+    const words = html`${iconTemplate("play")}to its end`;
+    const names = { label: playOn, title: playOn };
+    render(buttonTemplate(look, words, actions.playNtp, names), this.playOn);
     this.ntp.root.classList.add("sbd-lane-ntp");
     const edit = () => {
       foldForm(false);
@@ -340,8 +330,7 @@ class Parts {
     const stage = html`<div class="sbd-stage-head">
         ${this.headline.root}
         <div class="sbd-notes"
-          >${formDifference.root}${this.message}${this.aboutRun}${this.headline.note}</div
-        >
+          >${formDifference.root}${this.message}${this.aboutRun}${this.headline.note}</div>
         <div class="sbd-asides">
           ${this.details.button}
           ${iconButton("share", "Take it home (S)", actions.share)}
@@ -351,9 +340,7 @@ class Parts {
       </div>
       <div class="sbd-prompt-row">
         ${this.prompt}
-        <button type="button" class="sbd-action sbd-edit" aria-label="Edit in the form" @click=${edit}
-          >Edit</button
-        >
+        ${editButton(edit)}
       </div>
       ${this.lanes}${this.block.root}${this.staircase.root}${this.tree.root}${this.hood.root}
       ${this.transport.root}`;
@@ -411,14 +398,12 @@ export function mountPlayer(
   const host: PlayerElement = find(element, ".sbd-host");
   const player: Player = new Player(host, {
     decode: (settings) => doJob({ kind: "decode", form: settings }),
-    host: {
-      replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
-      sendTrace: ({ text }) => void openTrace(player, text, hasServer),
-      time: (settings) => doJob({ kind: "time", form: settings }),
-      onBegin: (run) => {
-        showView("watch");
-        replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
-      },
+    time: (settings) => doJob({ kind: "time", form: settings }),
+    replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
+    sendTrace: (text) => void openTrace(player, text, hasServer),
+    onBegin: (run) => {
+      showView("watch");
+      replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
     },
   });
   host.sbdPlayer = player;

@@ -279,7 +279,6 @@ export class Reveals {
     this.began = performance.now();
   }
 
-  /** Whether passes come too quickly to animate. */
   get isQuick() {
     return this.interval !== null && this.interval < SHORTEST_MS;
   }
@@ -302,7 +301,6 @@ export class Reveals {
     );
   }
 
-  /** Fade in `node`, in which a run replaces another. */
   fadeIn(node: HTMLElement) {
     if (!prefersReducedMotion())
       node.animate(KEYFRAMES.fade, { duration: 280, easing: "ease-out" });

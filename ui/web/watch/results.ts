@@ -2,10 +2,9 @@
 // and time), and a drawer with all numbers, timings and hindsight. core/run.ts does the counting.
 
 import { html, render } from "lit-html";
-import { countOf, formatSeconds, median } from "../core/numbers.ts";
+import { countOf, formatRaceSeconds, formatSeconds, median } from "../core/numbers.ts";
 import {
   fasterWords,
-  formatTokenTime,
   LEAST_TIMINGS,
   lengthWords,
   NUM_TIMINGS,
@@ -17,7 +16,7 @@ import {
   whyNotFaster,
 } from "../core/times.ts";
 import { make, setAttribute, setText } from "../dom/elements.ts";
-import { closeButton, questionTemplate } from "../dom/templates.ts";
+import { buttonTemplate, closeButton, questionTemplate } from "../dom/templates.ts";
 import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -32,7 +31,7 @@ const WHOLE = "The whole run";
 /** Return the range of some times: "1.40 ms to 1.90 ms". */
 function rangeWords(seconds: number[]) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
-  return `${formatTokenTime(low)} to ${formatTokenTime(high)}`;
+  return `${formatRaceSeconds(low)} to ${formatRaceSeconds(high)}`;
 }
 
 /** Return the numbers of the forward passes up to this one. */
@@ -87,8 +86,8 @@ function clockCell(numbers: Numbers, timing: Timing | null): Cell {
   const { seconds: all } = timing?.seconds.length ? timing : { seconds: [seconds] };
   const main = all.map((each) => each / wholeTokens);
   const ntp = (times?.ntpSeconds ?? []).map((each) => each / ntpTokens);
-  const shown = formatTokenTime(median(main));
-  const beside = ntp.length ? `; next-token ${formatTokenTime(median(ntp))}` : "";
+  const shown = formatRaceSeconds(median(main));
+  const beside = ntp.length ? `; next-token ${formatRaceSeconds(median(ntp))}` : "";
   if (main.length === 1) return { shown, label: `time a token, one timing${beside}` };
   const runs = `a token, median of ${countOf(main.length, "new run")}, ${rangeWords(main)}`;
   return { shown, label: `${runs}${beside}${ntp.length > 1 ? `, ${rangeWords(ntp)}` : ""}` };
@@ -160,8 +159,7 @@ export class NumbersView {
         class="sbd-numbers-why sbd-numbers-weights"
         title="Names and the first digits of SHA-256 digests; the trace file has them whole"
         ?hidden=${!Object.keys(run.weights).length}
-        >${weightsWords(run)}</p
-      >`;
+        >${weightsWords(run)}</p>`;
     render(content, this.root);
   }
 
@@ -170,14 +168,12 @@ export class NumbersView {
     const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
     // A run that was cut short is not timed: decoded again, it would not be cut.
     const isCut = !run.isComplete || run.main.finish === "stopped";
-    return html`<button
-      type="button"
-      class="sbd-action sbd-time-again"
-      ?hidden=${!this.actions.canRedo || run.strategy === "ntp" || isCut}
-      ?disabled=${isBusy}
-      @click=${this.actions.timeRun}
-      >${isBusy ? `timing ${count + 1} of ${NUM_TIMINGS} …` : `run it ${NUM_TIMINGS} times`}</button
-    >`;
+    const isHidden = !this.actions.canRedo || run.strategy === "ntp" || isCut;
+    const words = isBusy
+      ? `timing ${count + 1} of ${NUM_TIMINGS} …`
+      : `run it ${NUM_TIMINGS} times`;
+    const state = { isHidden, isDisabled: isBusy };
+    return buttonTemplate("sbd-action sbd-time-again", words, this.actions.timeRun, state);
   }
 }
 
@@ -262,15 +258,13 @@ export class Headline {
             aria-description=${INSTEAD_OF_WORDS}
             ?hidden=${ntp === null}
             >instead of</small
-          ><b class="sbd-headline-plain">${ntp}</b></div
-        >
+          ><b class="sbd-headline-plain">${ntp}</b></div>
         <div class="sbd-headline-cap">${glossaryTemplate("pass", "forward passes")}</div>
       </div>
       <div class="sbd-headline-clock">
         <div class="sbd-headline-big"
           ><b class="sbd-headline-time">${shown}</b><small ?hidden=${!ntpTime}>instead of</small
-          ><b class="sbd-headline-plain">${ntpTime}</b></div
-        >
+          ><b class="sbd-headline-plain">${ntpTime}</b></div>
         <div class="sbd-headline-cap"
           ><button
             type="button"
@@ -278,8 +272,7 @@ export class Headline {
             data-words=${words}
             aria-description=${words}
             >${label}</button
-          ></div
-        >
+          ></div>
       </div>`;
     render(content, this.root);
   }
@@ -327,18 +320,13 @@ export class Details {
     const numRead = main.numWithHindsightAt(pass);
     const isNever = main.finish !== null && main.numWithHindsightAt(main.lastPass) === 0;
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
+    const doubts = numRead ? `hindsight disagrees with ${count} of ${numRead}` : none;
+    const state = { isDisabled: count === 0, isPressed: showsHindsight && count > 0 };
     const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${closeButton("Close details", () => this.close(), "sbd-close")}</div>
       ${this.numbers}
       <section ?hidden=${run.strategy !== "sbd"}>
         <h3>Hindsight ${questionTemplate("hindsight", HINDSIGHT_WORDS)}</h3>
-        <button
-          type="button"
-          class="sbd-action sbd-lane-doubts"
-          ?disabled=${count === 0}
-          aria-pressed=${showsHindsight && count > 0}
-          @click=${this.actions.toggleHindsight}
-          >${numRead ? `hindsight disagrees with ${count} of ${numRead}` : none}</button
-        >
+        ${buttonTemplate("sbd-action sbd-lane-doubts", doubts, this.actions.toggleHindsight, state)}
       </section>
       <section><h3>Entropy as colour</h3>${LEGEND}</section>`;
     render(content, this.root);

@@ -17,7 +17,6 @@ import type { Reveals, View } from "./playhead.ts";
 const STAGE_PADDING = 6;
 const SMALL_TYPE = 13; // pixels, size of the axes' letters
 
-type Place = [x: number, y: number, width: number, height: number];
 const STAGE_LABEL =
   "Staircase; left and right keys move by forward passes, up and down by positions";
 
@@ -56,7 +55,6 @@ function makeAxisTitle(axis: string, words: string) {
   return make("span", `sbd-stairs-axis is-${axis}`, { "aria-hidden": "true" }, words);
 }
 
-/** The staircase, with a readout beside the pointer. */
 export class Staircase {
   geometry: Geometry | null = null;
   size = { width: 0, height: 0, scale: 1 };
@@ -65,10 +63,6 @@ export class Staircase {
   animationFrame = 0;
   hoveredPosition: number | null = null;
   canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
-  /** a picture of the run's passes, the number of these, and what it belongs to */
-  cells = document.createElement("canvas");
-  numKept = 0;
-  cellsKey = "";
   readout = make("div", "sbd-readout", { "aria-hidden": "true", hidden: "" });
   stage = make(
     "div",
@@ -113,16 +107,6 @@ export class Staircase {
     return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
-  measure(run: Run): Geometry {
-    const { positions, passes } = staircaseExtent(run);
-    const { left, top } = this.margins;
-    const width = this.size.width - left - STAGE_PADDING;
-    const height = this.size.height - top - STAGE_PADDING;
-    const cellWidth = width / positions;
-    const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
-    return { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
-  }
-
   resize() {
     this.size = {
       width: this.stage.clientWidth,
@@ -163,42 +147,12 @@ export class Staircase {
     }
     const context = view && this.prepare();
     if (!context || !this.style) return;
-    const { style } = this;
-    const geometry = this.measure(view.run);
-    this.geometry = geometry;
-    drawBlocks(context, view.run, geometry, style);
-    this.drawCells(context, view, geometry);
-    drawAxes(context, geometry, style, staircaseExtent(view.run));
-    drawDiagonal(context, geometry, style);
-    drawCurrent(context, view, geometry, style);
+    const { left, top } = this.margins;
+    const width = this.size.width - left - STAGE_PADDING;
+    const height = this.size.height - top - STAGE_PADDING;
+    this.geometry = drawStaircase(context, view, width, height, this.style);
+    drawAxes(context, this.geometry, this.style, staircaseExtent(view.run));
     this.animateDots(view);
-  }
-
-  /** Draw every pass: the current one with growing dots, the others from a picture that is kept, later ones pale. */
-  drawCells(context: CanvasRenderingContext2D, view: View, geometry: Geometry) {
-    const { cells, canvas, size } = this;
-    const { pass, run, isDark } = view;
-    const { width, height } = canvas;
-    const { cellWidth, cellHeight } = geometry;
-    const { length } = run.main.steps;
-    const kept = cells.getContext("2d");
-    const key = [run.id, run.main.finish, width, height, cellWidth, cellHeight, isDark].join();
-    if (key !== this.cellsKey) [cells.width, cells.height, this.numKept] = [width, height, 0];
-    this.cellsKey = key;
-    kept?.setTransform(size.scale, 0, 0, size.scale, 0, 0);
-    if (kept) drawPasses(kept, { ...view, pass: -1 }, geometry, this.numKept, length);
-    this.numKept = length;
-    const copy = (from: number, to: number) => {
-      const top = Math.round(from * cellHeight * size.scale);
-      const high = Math.round(to * cellHeight * size.scale) - top;
-      const place = [0, top, width, high].map((pixels) => pixels / size.scale);
-      if (high > 0) context.drawImage(cells, 0, top, width, high, ...(place as Place));
-    };
-    copy(0, pass);
-    drawPasses(context, view, geometry, pass, pass + 1);
-    context.globalAlpha = LATER_OPACITY;
-    copy(pass + 1, length);
-    context.globalAlpha = 1;
   }
 
   /** Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often. */
@@ -276,7 +230,7 @@ function roundUp(count: number) {
 }
 
 /** Return the size of the grid in cells: the run so far, and some more while it grows. */
-export function staircaseExtent(run: Run) {
+function staircaseExtent(run: Run) {
   const { main } = run;
   let positions = MIN_POSITIONS;
   for (const step of main.steps)
@@ -292,20 +246,44 @@ const MIN_POSITIONS = 32;
 
 const MIN_PASSES = 12;
 
-export const MAX_CELL_HEIGHT = 22;
+const MAX_CELL_HEIGHT = 22;
 
 const LATER_OPACITY = 0.28; // opacity of the forward passes after the current one
 const AFTER_END_OPACITY = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
 
-type StairsFocus = Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">;
-type StairsView = StairsFocus & { reveals: Pick<Reveals, "progress"> };
+type StairsView = Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus"> & {
+  reveals: Pick<Reveals, "progress">;
+};
 
 /** of the grid, in pixels of the page; gap: between two cells */
 type Geometry = Record<"width" | "height" | "cellWidth" | "cellHeight" | "gap", number>;
 /** colours and font; size: of the letters, in pixels */
 type StairsStyle = Record<"accent" | "ntp" | "line" | "muted" | "font", string> & { size: number };
 
-export function drawBlocks(
+/**
+ * Draw a run where the context's origin is: its cells and dots up to before the pass `stop`, the diagonal of next-token
+ * prediction, and a box round the current pass. Return the geometry of the grid.
+ */
+export function drawStaircase(
+  context: CanvasRenderingContext2D,
+  view: StairsView,
+  width: number,
+  height: number,
+  style: StairsStyle,
+  stop = view.run.main.steps.length,
+): Geometry {
+  const { positions, passes } = staircaseExtent(view.run);
+  const cellWidth = width / positions;
+  const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
+  const geometry = { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
+  drawBlocks(context, view.run, geometry, style);
+  drawPasses(context, view, geometry, stop);
+  drawDiagonal(context, geometry, style);
+  drawCurrent(context, view, geometry, style);
+  return geometry;
+}
+
+function drawBlocks(
   context: CanvasRenderingContext2D,
   run: Run,
   geometry: Geometry,
@@ -351,26 +329,28 @@ export function drawAxes(
   context.textBaseline = "alphabetic";
 }
 
-/** Draw the cells and dots of the passes from `from` up to, not including, `to`. */
+/** Draw the cells and dots of the passes before `stop`, those after the current one pale. */
 export function drawPasses(
   context: CanvasRenderingContext2D,
   view: StairsView,
   geometry: Geometry,
-  from: number,
-  to: number,
+  stop: number,
 ) {
   const { main } = view.run;
   const { cellWidth, cellHeight, gap } = geometry;
-  for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
-    for (const item of main.steps[pass].masked.values()) {
-      context.globalAlpha = main.isAfterEnd(item.position, pass) ? AFTER_END_OPACITY : 1;
-      context.fillStyle = entropyColour(item.entropy, view.isDark);
-      const [x, y] = [item.position * cellWidth, pass * cellHeight];
+  for (const [pass, step] of main.steps.slice(0, stop).entries()) {
+    const opacity = (position: number) =>
+      (pass > view.pass ? LATER_OPACITY : 1) *
+      (main.isAfterEnd(position, pass) ? AFTER_END_OPACITY : 1);
+    for (const { position, entropy } of step.masked.values()) {
+      context.globalAlpha = opacity(position);
+      context.fillStyle = entropyColour(entropy, view.isDark);
+      const [x, y] = [position * cellWidth, pass * cellHeight];
       context.fillRect(x, y, cellWidth - gap, cellHeight - gap);
     }
-    context.globalAlpha = 1;
-    drawDots(context, main.steps[pass], pass, view, geometry);
+    drawDots(context, step, pass, view, geometry, opacity);
   }
+  context.globalAlpha = 1;
 }
 
 /**
@@ -390,13 +370,14 @@ function drawDots(
   pass: number,
   view: StairsView,
   geometry: Geometry,
+  opacity: (position: number) => number,
 ) {
   const { cellWidth, cellHeight, gap } = geometry;
   const inks = view.isDark ? constants.inks.dark : constants.inks.light;
   const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
   const isNow = pass === view.pass;
   for (const { position, rank } of step.reveals) {
-    context.globalAlpha = view.run.main.isAfterEnd(position, pass) ? AFTER_END_OPACITY : 1;
+    context.globalAlpha = opacity(position);
     const entropy = step.masked.get(position)?.entropy ?? 0;
     const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
     const isOnCell = step.masked.has(position);
@@ -411,14 +392,9 @@ function drawDots(
     );
     context.fill();
   }
-  context.globalAlpha = 1;
 }
 
-export function drawDiagonal(
-  context: CanvasRenderingContext2D,
-  geometry: Geometry,
-  style: StairsStyle,
-) {
+function drawDiagonal(context: CanvasRenderingContext2D, geometry: Geometry, style: StairsStyle) {
   const { width, height, cellWidth, cellHeight } = geometry;
   context.strokeStyle = style.ntp;
   context.lineWidth = 1.5;
@@ -448,7 +424,7 @@ export function drawDiagonal(
   context.restore();
 }
 
-export function drawCurrent(
+function drawCurrent(
   context: CanvasRenderingContext2D,
   view: StairsView,
   geometry: Geometry,

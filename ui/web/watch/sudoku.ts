@@ -5,7 +5,7 @@ import { html, render } from "lit-html";
 import { entropyColour } from "../core/colours.ts";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
 import { classes, tokenTemplate } from "../dom/templates.ts";
-import { listenForPointer, type Pointing } from "./actions.ts";
+import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
 import { passMark, positionTitle, tileState } from "./tiles.ts";
 
@@ -42,10 +42,12 @@ export class SudokuView {
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
     const node = make("button", "sbd-sudoku-cell", { tabindex: cell ? -1 : 0 }, pass, digit);
-    listenForPointer(node, actions, () => cell);
+    for (const name of ["pointerenter", "focus"])
+      node.addEventListener(name, () => actions.hover(cell));
+    for (const name of ["pointerleave", "blur"])
+      node.addEventListener(name, () => actions.hover(null));
+    node.addEventListener("click", () => actions.toggleHold(cell));
     node.addEventListener("keydown", (event) => this.moveFocus(event, cell));
-    node.addEventListener("focus", () => actions.hover(cell));
-    node.addEventListener("blur", () => actions.hover(null));
     return { node, digit, pass };
   }
 
@@ -75,11 +77,9 @@ export class SudokuView {
       <div class="sbd-sudoku-words">
         <h3>The same tokens as a grid</h3>
         <p class="sbd-sudoku-verdict ${broken.size ? "is-broken" : ""}"
-          >${sudokuVerdict(numWritten(digits), broken.size, isOver)}</p
-        >
+          >${sudokuVerdict(numWritten(digits), broken.size, isOver)}</p>
         <p class="sbd-sudoku-key"
-          >${KEY_WORDS}${strategy === "verify" ? STRUCK_WORDS : ""}${pins.size ? PIN_WORDS : ""}</p
-        >
+          >${KEY_WORDS}${strategy === "verify" ? STRUCK_WORDS : ""}${pins.size ? PIN_WORDS : ""}</p>
       </div>`;
     render(words, this.root);
   }

@@ -3,19 +3,18 @@
 
 import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "../core/colours.ts";
-import { compareWithNtp } from "../core/differences.ts";
+import { compareMain } from "../core/differences.ts";
 import { lanePieces, type Piece, tokenName } from "../core/letters.ts";
 import { formatPercent } from "../core/numbers.ts";
 import type { FixedItem, Lane, Run } from "../core/run.ts";
 import { decodingTitle } from "../core/words.ts";
-import { elementOf, make, setAttribute, setStyle } from "../dom/elements.ts";
-import { classes, pieceTemplates } from "../dom/templates.ts";
+import { elementOf, make, setAttribute } from "../dom/elements.ts";
+import { classes, meterTemplate, pieceTemplates } from "../dom/templates.ts";
 import { RAMP_WITH_ENDS } from "../dom/terms.ts";
 import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
 import { chipTemplate } from "./verdict.ts";
 
-const CHUNK_LENGTH = 48; // tokens, at least
 const MAX_TEXT_TOKENS = 300; // the newest ones, which can be pointed at
 
 function hindsightTitle(run: Run, lane: Lane, position: number) {
@@ -44,7 +43,7 @@ function tokenTemplate(items: TextItem[], index: number, view: View, lane: Lane)
   const { item, kind, position } = items[index] as TextItem;
   const isMain = lane === view.run.main;
   const isDoubted = view.showsHindsight && isMain && lane.disagrees(position, view.pass);
-  const comparison = view.isOver ? compareWithNtp(view.run) : null;
+  const comparison = view.isOver ? compareMain(view.run) : null;
   const { lead, word } = splitLead(piecesOfItem(items, index));
   const entropy = isMain && item ? item.guessEntropy : null;
   const marks = classes({
@@ -53,7 +52,7 @@ function tokenTemplate(items: TextItem[], index: number, view: View, lane: Lane)
     "is-new": item?.pass === view.pass,
     "is-focused": view.showsFocus && view.focus === position,
     "is-doubted": isDoubted,
-    "is-other": isMain && comparison?.positions.has(position),
+    "is-other": isMain && comparison?.differing.has(position),
     "is-parting": comparison?.firstDifference === position,
   });
   const ink =
@@ -67,42 +66,12 @@ function tokenTemplate(items: TextItem[], index: number, view: View, lane: Lane)
     style=${ink}
     >${pieceTemplates(lead)}<span class="sbd-word">${
       item ? pieceTemplates(word) : html`<span class="sbd-unseen">${pieceTemplates(word)}</span>`
-    }</span></span
-  >`;
-}
-
-/**
- * Return where chunks of the text begin, from token `first` on. The browser skips those out of sight; a new one begins
- * only where lines break as without it, among the first `numFinal` tokens, whose text will not change.
- */
-function chunkStarts(items: TextItem[], first: number, numFinal: number) {
-  const starts = [first];
-  for (let index = first + CHUNK_LENGTH; index <= numFinal - CHUNK_LENGTH; index += 1) {
-    const isLong = index - (starts.at(-1) ?? first) >= CHUNK_LENGTH;
-    const maySplit = items[index]?.text.startsWith(" ") || items[index - 1]?.text.endsWith("\n");
-    if (isLong && maySplit) starts.push(index);
-  }
-  return starts;
-}
-
-/** Return the x at which a chunk's lines begin, from the left; from the right, and negative, for text read so. */
-function startOf(node: Element) {
-  const { left, right } = node.getBoundingClientRect();
-  const { direction, paddingInlineStart } = getComputedStyle(node);
-  return (direction === "rtl" ? -right : left) + Number.parseFloat(paddingInlineStart);
-}
-
-/** Return the x at which the last line of a node ends, counted as by startOf; `start` if the node has no line. */
-function endOf(node: Element | null, start: number) {
-  const rect = [...(node?.getClientRects() ?? [])].at(-1);
-  if (!node || !rect) return start;
-  return getComputedStyle(node).direction === "rtl" ? -rect.left : rect.right;
+    }</span></span>`;
 }
 
 export class LaneText {
   inner = make("div", "sbd-text-inner", { dir: "auto" });
   root: HTMLDivElement;
-  starts: number[] = []; // of the chunks
 
   constructor(label: string, actions: Pointing) {
     // The style sheet lays the text out from below, so that the newest line stays in sight.
@@ -119,45 +88,20 @@ export class LaneText {
       if (position !== null) actions.toggleHold(position);
     });
     this.root.addEventListener("blur", () => actions.hover(null));
-    this.root.addEventListener("copy", copyWithoutBreaks);
-    new ResizeObserver(() => this.align()).observe(this.inner);
+    this.root.addEventListener("copy", copyWithoutGaps);
   }
 
   update(view: View, lane: Lane) {
     const pass = Math.min(view.pass, lane.lastPass);
     const items = itemsOfText(view.run, lane, pass);
     const first = firstToken(items.length);
-    const starts = chunkStarts(items, first, lane.steps[pass]?.committedBefore ?? 0);
-    const before = items.slice(0, first).map(({ text }) => text);
-    const chunks = starts.map((start, index) => {
-      const tokens = items
-        .slice(start, starts[index + 1])
-        .map((_, at) => tokenTemplate(items, start + at, view, lane));
-      const old = first && !index ? html`<span>${before.join("")}</span>` : nothing;
-      return html`<div class="sbd-part-of-text">${old}${tokens}</div>`;
-    });
+    const old = items.slice(0, first).map(({ text }) => text);
+    const tokens = items.slice(first).map((_, at) => tokenTemplate(items, first + at, view, lane));
     setAttribute(this.inner, "dir", view.run.directionOf(lane));
-    render(chunks, this.inner);
-    if (String(starts) !== String(this.starts)) {
-      this.starts = starts;
-      this.align();
-    }
+    render([first ? html`<span>${old.join("")}</span>` : nothing, tokens], this.inner);
     if (view.isStep) this.animate(view, lane);
     if (document.activeElement !== this.root) return;
     this.inner.querySelector(".is-focused")?.scrollIntoView({ block: "nearest" });
-  }
-
-  /** Indent the chunks, so that each goes on where the one before it ends. */
-  align() {
-    const [head, ...more] = this.inner.children;
-    const start = head && more.length ? startOf(head) : 0;
-    for (const chunk of more) {
-      const before = chunk.previousElementSibling?.lastElementChild ?? null;
-      const isOnLine = !before?.textContent?.endsWith("\n");
-      chunk.classList.toggle("is-on-line", isOnLine);
-      const indent = isOnLine ? endOf(before, start) - start : 0;
-      if (chunk instanceof HTMLElement) setStyle(chunk, "text-indent", `${indent}px`);
-    }
   }
 
   animate({ pass, reveals }: View, lane: Lane) {
@@ -175,8 +119,8 @@ function firstToken(count: number) {
   return Math.max(0, Math.ceil((count - MAX_TEXT_TOKENS) / step) * step);
 }
 
-/** Copy the selection without the line breaks between chunks and the invisible text of gaps, which browsers include. */
-function copyWithoutBreaks(event: ClipboardEvent) {
+/** Copy the selection without the invisible text of gaps, which browsers include. */
+function copyWithoutGaps(event: ClipboardEvent) {
   const selection = getSelection();
   if (!selection?.rangeCount) return;
   const copied = selection.getRangeAt(0).cloneContents();
@@ -216,15 +160,12 @@ export class LaneView {
     const isCut = lane.finish === "length" && view.pass >= lane.lastPass;
     this.text.update(view, lane);
     setAttribute(this.root, "data-lane", lane.name);
-    const head = html`<span class="sbd-lane-meter" aria-hidden="true"
-        ><span class="sbd-lane-fill" style="width: ${share * 100}%"></span
-      ></span>
+    const head = html`${meterTemplate(share)}
       <div class="sbd-lane-head">
         <h2 class="sbd-lane-name">${laneTitle(run, lane)}</h2>
         ${chipTemplate(view, lane)}
         <span class="sbd-lane-cut" ?hidden=${!isCut}
-          >cut at ${run.config.max_new_tokens} tokens</span
-        >
+          >cut at ${run.config.max_new_tokens} tokens</span>
         ${isMain && run.strategy !== "ntp" ? RAMP_WITH_ENDS : nothing}
         <span class="sbd-lane-place">${isEmpty ? none : `${tokens}${whole} tokens`}</span>
       </div>
@@ -272,9 +213,7 @@ export function itemsOfText(run: Run, lane: Lane, pass: number) {
     const item = lane.fixedAt(position, pass);
     if (!item) return gapAt(run, lane, pass, position);
     if (isOver && position === lane.end - 1) return { position, item, text: "end", kind: "end" };
-    const whole = joined.get(position);
-    const text = !whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "";
-    return { position, item, text, kind: "token" };
+    return { position, item, text: run.textAt(position, item.token, joined), kind: "token" };
   });
 }
 

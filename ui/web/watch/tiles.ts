@@ -4,13 +4,13 @@
 
 import { html, nothing, render } from "lit-html";
 import { entropyColour, unsureness } from "../core/colours.ts";
-import { type Joined, tokenName } from "../core/letters.ts";
+import { type Joined, tokenMarks, tokenName } from "../core/letters.ts";
 import { clamp, formatNats } from "../core/numbers.ts";
 import { draftedAt, type FixedItem, MAX_TILES } from "../core/run.ts";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
+import { find, make, setAttribute, setStyle, setText } from "../dom/elements.ts";
 import { scrollBehavior } from "../dom/screen.ts";
-import { classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
-import { type Actions, listenForPointer, type Pointing } from "./actions.ts";
+import { buttonTemplate, classes, questionTemplate, tokenTemplate } from "../dom/templates.ts";
+import type { Actions, Pointing } from "./actions.ts";
 import { Budget } from "./budget.ts";
 import type { View } from "./playhead.ts";
 import { readyDraft, verifyLegend } from "./verify_legend.ts";
@@ -56,16 +56,11 @@ export class BlockView {
     this.tiles.update(view);
     this.budget.root.hidden = strategy !== "sbd";
     if (strategy === "sbd") this.budget.update(view);
-    const legendButton = html`<button
-      type="button"
-      class="sbd-term sbd-question"
-      aria-expanded=${this.hasLegend}
-      aria-label="What the tiles of a draft mean"
-      @click=${() => this.setLegendOpen(!this.hasLegend)}
-    ></button>`;
+    const toggle = () => this.setLegendOpen(!this.hasLegend);
+    const state = { label: "What the tiles of a draft mean", isExpanded: this.hasLegend };
+    const legendButton = buttonTemplate("sbd-term sbd-question", nothing, toggle, state);
     const verify = html`<div class="sbd-verify-view"
-      >${verifyLegend(!this.hasLegend)}${readyDraft(view)}</div
-    >`;
+      >${verifyLegend(!this.hasLegend)}${readyDraft(view)}</div>`;
     const content = html`<div class="sbd-row">
         <h3><span>${headingOf(view)}</span></h3>
         ${isVerify ? legendButton : questionTemplate("tiles", TILES)}
@@ -168,91 +163,8 @@ export function positionTitle(
 
 const MAX_HEAD_LETTERS = 4; // that fit side by side over a token
 
-class Tile {
-  position = make("span", "sbd-tile-position");
-  pass = make("span", "sbd-tile-pass");
-  token = make("span", "sbd-tile-token");
-  bar = make("span", "sbd-tile-bar");
-  struck = make("span", "sbd-tile-struck");
-  node = make(
-    "button",
-    "sbd-tile",
-    { tabindex: "-1" },
-    make("span", "sbd-tile-head", this.position, this.pass),
-    this.token,
-    make("span", "sbd-tile-well", this.bar, this.struck),
-  );
-  shownPosition = 0; // the position shown
-  isCrowded = false;
-
-  constructor(
-    actions: Pointing,
-    readonly mark: typeof passMark,
-  ) {
-    this.listen(actions);
-  }
-
-  listen(actions: Pointing) {
-    const { node } = this;
-    listenForPointer(node, actions, () => this.shownPosition);
-    node.addEventListener("focus", () => {
-      if (node.matches(":focus-visible")) actions.hover(this.shownPosition);
-    });
-    node.addEventListener("blur", () => actions.hover(null));
-  }
-
-  update(view: View, position: number, joined: Joined | undefined) {
-    const state = tileState(view, position);
-    const { node } = this;
-    this.shownPosition = position;
-    const pass = passMark(state);
-    setText(this.position, String(position));
-    setText(this.pass, this.mark(state));
-    this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
-    const own = state.token === undefined ? "\u200a" : view.run.shownText(state.token);
-    const note = joined && `${joined.index + 1}/${joined.count}`;
-    render(tokenTemplate(joined?.text ?? own, note), this.token);
-    setStyle(this.token, "--letters", String(this.token.textContent?.length || 1));
-    const title =
-      positionTitle(view, position, state) +
-      (joined ? `, part ${joined.index + 1} of ${joined.count} of “${joined.text}”` : "");
-    setAttribute(node, "title", title);
-    setAttribute(node, "aria-label", title);
-    this.struck.hidden = state.struck === undefined;
-    if (state.struck !== undefined)
-      render(tokenTemplate(view.run.shownText(state.struck)), this.struck);
-    this.showState(view, position, state);
-  }
-
-  showEntropy(entropy: number | null, isDark: boolean) {
-    // On the bar, not on the tile: the tile would hand the style down, to be computed anew for all its parts.
-    setStyle(this.bar, "--level", entropy === null ? "0" : unsureness(entropy).toFixed(3));
-    setStyle(this.bar, "background-color", entropy === null ? "" : entropyColour(entropy, isDark));
-  }
-
-  showState(view: View, position: number, state: TileState) {
-    const { node } = this;
-    const look = classes({
-      "is-crowded": this.isCrowded,
-      "is-would": view.wouldReveal?.has(position),
-      "is-focused": view.focus === position && view.showsFocus,
-      "is-held": view.held === position,
-    });
-    setAttribute(node, "class", `sbd-tile is-${state.kind} ${look}`);
-    const item = state.kind === "new" && view.isStep ? state.item : undefined;
-    const count = item ? (view.run.main.steps[view.pass]?.reveals.length ?? 0) : 0;
-    const delay = item ? view.reveals.delay(item.rank, count) : 0;
-    this.showEntropy(state.entropy, view.isDark);
-    setStyle(this.bar, "transition-delay", `${delay.toFixed(0)}ms`);
-    if (!item) return;
-    view.reveals.play(node, "tile", item.rank, count);
-    view.reveals.play(this.token, "token", item.rank, count);
-  }
-}
-
 /** The tiles of the block. One of them is in the tab order; the up and down keys move between them. */
 export class Tiles {
-  tiles: Tile[] = [];
   /** the position of the tile that has the focus by key; null for none */
   keyFocusPosition: number | null = null;
   window = { start: 0, size: 0 };
@@ -262,43 +174,112 @@ export class Tiles {
   });
   more = make("p", "sbd-tiles-more");
 
-  /** @param mark of how a token came */
+  /** @param mark of how a token came @param entropyOf what the bar of a position shows, nats */
   constructor(
     readonly actions: Pointing,
     readonly mark = passMark,
+    readonly entropyOf = ({ entropy }: TileState, _position: number) => entropy,
   ) {
-    this.root.addEventListener("focusin", () => {
-      const tile = this.focused?.tile;
-      this.keyFocusPosition = tile?.node.matches(":focus-visible") ? tile.shownPosition : null;
+    this.root.addEventListener("focusin", ({ target }) => {
+      const isByKey = target instanceof Element && target.matches(":focus-visible");
+      this.keyFocusPosition = isByKey ? this.focusedPosition : null;
     });
     this.root.addEventListener("focusout", () => {
       this.keyFocusPosition = null;
     });
   }
 
+  get nodes() {
+    return [...this.root.querySelectorAll<HTMLElement>(".sbd-tile")];
+  }
+
   update(view: View) {
-    const block = view.run.windowAt(view.pass);
-    const { start } = block;
+    const { run } = view;
+    const block = run.windowAt(view.pass);
     const size = Math.min(block.size, MAX_TILES);
-    setAttribute(this.root, "dir", view.run.directionOf(view.run.main));
-    this.window = { start, size };
-    while (this.tiles.length < size) this.tiles.push(new Tile(this.actions, this.mark));
-    const shown = this.tiles.slice(0, size);
-    if (this.root.childNodes.length !== size) {
-      this.root.replaceChildren(...shown.map((tile) => tile.node));
-      setStyle(this.root, "--columns", String(Math.min(size, 16)));
-      setStyle(this.root, "--narrow-columns", String(Math.min(size, 8)));
-    }
     const isCut = size < block.size;
+    this.window = { start: block.start, size };
+    setAttribute(this.root, "dir", run.directionOf(run.main));
+    setStyle(this.root, "--columns", String(Math.min(size, 16)));
     this.more.hidden = !isCut;
     setText(this.more, isCut ? `the first ${size} of ${block.size} positions of the block` : "");
-    const joined = view.run.joinedAt(view.run.main, view.pass);
+    const joined = run.joinedAt(run.main, view.pass);
     const tabStop = this.indexOf(view.focus) ?? 0;
-    for (const [index, tile] of shown.entries()) {
-      tile.update(view, start + index, joined.get(start + index));
-      setAttribute(tile.node, "tabindex", index === tabStop ? "0" : "-1");
-    }
+    const positions = Array.from({ length: size }, (_, index) => block.start + index);
+    const states = positions.map((position) => tileState(view, position));
+    const tile = (position: number, index: number) =>
+      this.tile(view, position, states[index], joined.get(position), index === tabStop);
+    render(positions.map(tile), this.root);
+    this.animate(view, states);
     this.followFocus();
+  }
+
+  tile(
+    view: View,
+    position: number,
+    state: TileState,
+    joined: Joined | undefined,
+    isTabStop: boolean,
+  ) {
+    const { run } = view;
+    const { hover, toggleHold } = this.actions;
+    const { kind, token, struck, item } = state;
+    const pass = passMark(state);
+    const text = joined?.text ?? (token === undefined ? "\u200a" : run.shownText(token));
+    const note = joined ? `${joined.index + 1}/${joined.count}` : "";
+    const part = joined ? `, part ${joined.index + 1} of ${joined.count} of “${joined.text}”` : "";
+    const title = positionTitle(view, position, state) + part;
+    const look = classes({
+      "is-crowded": pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS,
+      "is-would": view.wouldReveal?.has(position),
+      "is-focused": view.focus === position && view.showsFocus,
+      "is-held": view.held === position,
+    });
+    const entropy = this.entropyOf(state, position);
+    const level = entropy === null ? "0" : unsureness(entropy).toFixed(3);
+    const ink = entropy === null ? "" : entropyColour(entropy, view.isDark);
+    const isLanding = kind === "new" && view.isStep && item !== undefined;
+    const delay = isLanding ? view.reveals.delay(item.rank, numRevealed(view)) : 0;
+    const focus = ({ currentTarget }: Event) =>
+      (currentTarget as Element).matches(":focus-visible") && hover(position);
+    // The bar has the entropy, not the tile, which would hand the style down, to be computed anew for all its parts.
+    return html`<button
+      type="button"
+      class="sbd-tile is-${kind} ${look}"
+      tabindex=${isTabStop ? 0 : -1}
+      title=${title}
+      aria-label=${title}
+      @pointerenter=${() => hover(position)}
+      @pointerleave=${() => hover(null)}
+      @click=${() => toggleHold(position)}
+      @focus=${focus}
+      @blur=${() => hover(null)}
+      ><span class="sbd-tile-head"
+        ><span class="sbd-tile-position">${position}</span
+        ><span class="sbd-tile-pass">${this.mark(state)}</span></span
+      ><span
+        class="sbd-tile-token"
+        style="--letters: ${tokenMarks(text).length + note.length}"
+        >${tokenTemplate(text, note)}</span
+      ><span class="sbd-tile-well"
+        ><span
+          class="sbd-tile-bar"
+          style="--level: ${level}; background-color: ${ink}; transition-delay: ${delay.toFixed(0)}ms"
+        ></span
+        ><span class="sbd-tile-struck" ?hidden=${struck === undefined}
+          >${struck === undefined ? nothing : tokenTemplate(run.shownText(struck))}</span></span
+      ></button>`;
+  }
+
+  /** Animate the tiles of tokens that this pass revealed, if the playhead stepped to it. */
+  animate(view: View, states: TileState[]) {
+    if (!view.isStep) return;
+    for (const [index, node] of this.nodes.entries()) {
+      const { kind, item } = states[index];
+      if (kind !== "new" || !item) continue;
+      view.reveals.play(node, "tile", item.rank, numRevealed(view));
+      view.reveals.play(find(node, ".sbd-tile-token"), "token", item.rank, numRevealed(view));
+    }
   }
 
   /** Keep the tiles in sight on a phone, where the inspector comes up from below. */
@@ -313,15 +294,15 @@ export class Tiles {
     return index >= 0 && index < this.window.size ? index : null;
   }
 
-  get focused() {
-    const index = this.tiles.findIndex(({ node }) => node === document.activeElement);
-    const tile = this.tiles[index];
-    return tile && index < this.window.size ? { tile, index } : null;
+  /** The position of the tile that has the focus; null for none. */
+  get focusedPosition() {
+    const index = this.nodes.indexOf(document.activeElement as HTMLElement);
+    return index < 0 ? null : this.window.start + index;
   }
 
   /** Hover the position of the focused tile if it shows another one now. */
   followFocus() {
-    const position = this.focused?.tile.shownPosition ?? null;
+    const position = this.focusedPosition;
     if (this.keyFocusPosition === null || position === null || position === this.keyFocusPosition)
       return;
     this.keyFocusPosition = position;
@@ -330,10 +311,12 @@ export class Tiles {
 
   /** Move the focus by a number of tiles; if no tile has the focus, give it to the tile of `position`. */
   move(by: number, position: number | null) {
-    const { size } = this.window;
-    if (!size) return;
-    const from = this.focused?.index;
+    const from = this.indexOf(this.focusedPosition);
     const first = this.indexOf(position) ?? 0;
-    this.tiles[from === undefined ? first : clamp(from + by, 0, size - 1)]?.node.focus();
+    this.nodes[from === null ? first : clamp(from + by, 0, this.window.size - 1)]?.focus();
   }
+}
+
+function numRevealed({ run, pass }: View) {
+  return run.main.steps[pass]?.reveals.length ?? 0;
 }

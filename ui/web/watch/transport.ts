@@ -49,8 +49,7 @@ export function makeTransport(actions: Actions) {
       </div>
       <span class="sbd-place"
         ><span class="sbd-place-word">pass </span
-        ><span>${known ? pass + 1 : 0} / ${known}${isOpen ? "…" : ""}</span></span
-      >
+        ><span>${known ? pass + 1 : 0} / ${known}${isOpen ? "…" : ""}</span></span>
       ${measureChoice(true, actions.measureBy)}${speedChoice("Speed", actions.setSpeed)}`;
     render(content, root);
   }

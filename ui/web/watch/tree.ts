@@ -119,7 +119,6 @@ export function comparedWords({ parent }: TreeNode) {
   return `compared with ${parent.depth ? parent.words : "the first run"}`;
 }
 
-/** The rows of the tree, and the two answers that are compared. */
 export class Tree {
   root = make("section", "sbd-tree", { "aria-label": "Branches" });
   drawnKey = "";
@@ -152,8 +151,7 @@ export class Tree {
         >${main.steps.length} forward passes · ${main.numCommitted} tokens</span
       ><span class="sbd-tree-ending" title=${comparedWords(node)}
         >${comparisonWords(node, this.compare(node))}</span
-      ></button
-    >`;
+      ></button>`;
   }
 
   update(view: View) {
@@ -180,8 +178,7 @@ export class Tree {
         <h3>Branches</h3>
         <span class="sbd-tree-basis">each compared with the run that it grew from</span>
         <span class="sbd-tree-key" aria-hidden="true"
-          ><kbd>[</kbd><kbd>]</kbd> step through them</span
-        >
+          ><kbd>[</kbd><kbd>]</kbd> step through them</span>
       </div>
       <div class="sbd-tree-rows">${nodes.map((node) => this.row(node, node === current))}</div>
       <div class="sbd-endings" ?hidden=${!pair}>${

@@ -1,7 +1,7 @@
 // How a checker judged a complete answer, and how the answer compares with next-token prediction's.
 
 import { html } from "lit-html";
-import { compareWithNtp, type NtpComparison } from "../core/differences.ts";
+import { compareMain, type NtpComparison } from "../core/differences.ts";
 import { capital } from "../core/letters.ts";
 import type { Lane, Verdict } from "../core/run.ts";
 import type { View } from "./playhead.ts";
@@ -30,7 +30,7 @@ type ChipText = {
 };
 
 /** Say how an answer differs from next-token prediction's, and why it may. */
-export function compareWords({ words }: NtpComparison, exactness: string) {
+export function compareWords({ words }: Pick<NtpComparison, "words">, exactness: string) {
   if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
   const reason =
     `Tokens: ${words} from the answer that next-token prediction wrote by itself; a wavy line marks those here. ` +
@@ -42,7 +42,7 @@ export function compareWords({ words }: NtpComparison, exactness: string) {
 /** Return the text of the chip about a complete answer; null if there is nothing to say. */
 function chipTextOf(run: View["run"], lane: Lane): ChipText | null {
   const { judged, unjudgedWords } = verdictParts(lane.verdict);
-  const ntpComparison = lane === run.main ? compareWithNtp(run) : null;
+  const ntpComparison = lane === run.main ? compareMain(run) : null;
   const comparison = ntpComparison && compareWords(ntpComparison, run.exactness);
   if (judged) {
     const [kind, sign] = judged.right
@@ -77,6 +77,5 @@ export function chipTemplate({ run, pass, isOver }: View, lane: Lane) {
     data-words=${words}
     aria-description=${words}
     ?disabled=${!text}
-    >${text ? text.words + (isLate ? " at its end" : "") : "\u200a"}</button
-  >`;
+    >${text ? text.words + (isLate ? " at its end" : "") : "\u200a"}</button>`;
 }

@@ -38,8 +38,7 @@ export function verifyLegend(isHidden = false, without?: string) {
   const kinds = KINDS.filter(([kind]) => kind !== without).map(
     ([kind, words]) =>
       html`<li
-        ><span class="sbd-sample sbd-sample-${kind}" aria-hidden="true">a</span>${words}</li
-      >`,
+        ><span class="sbd-sample sbd-sample-${kind}" aria-hidden="true">a</span>${words}</li>`,
   );
   return html`<section class="sbd-verify" aria-label="What the tiles mean" ?hidden=${isHidden}>
     <ul>${kinds}</ul>
@@ -72,8 +71,7 @@ function usedTemplate(run: Run, pass: number, predraft: UsedPredraft) {
   return html`<li class="sbd-branch" title=${title}
     ><s class="sbd-branch-instead" aria-hidden="true"
       >${tokenTemplate(drafted === undefined ? "…" : run.shownText(drafted))}</s
-    >${branchTokens(run, exact, "sbd-sample-accepted")}${branchTokens(run, tokens, "")}</li
-  >`;
+    >${branchTokens(run, exact, "sbd-sample-accepted")}${branchTokens(run, tokens, "")}</li>`;
 }
 
 /** Return the predraft that the pass used, if any, and a sentence about alternatives and predrafts. */
@@ -85,10 +83,8 @@ export function readyDraft({ run, pass }: View) {
   const { tokens, numAccepted } = checkedDraft(run.main, pass);
   return html`<div class="sbd-branches">
     <ul class="sbd-branches-list" aria-label="Drafts that were ready"
-      >${branch ? usedTemplate(run, pass, branch) : ""}</ul
-    >
+      >${branch ? usedTemplate(run, pass, branch) : ""}</ul>
     <p class="sbd-branches-words"
-      >${alternativeWords(predrafts, numAccepted === tokens.length)}</p
-    >
+      >${alternativeWords(predrafts, numAccepted === tokens.length)}</p>
   </div>`;
 }

@@ -117,7 +117,10 @@ export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => 
       onActed();
     },
   });
-  const tiles = new Tiles(actions, passName);
+  // The bars stay as they are, whatever γ keeps.
+  const tiles = new Tiles(actions, passName, ({ entropy }, position) => {
+    return run.main.steps[pass]?.masked.get(position)?.entropy ?? entropy;
+  });
   // As many digits as the sum has; with fewer, an entropy could look equal to γ.
   const labelOf = () => {
     const { exempt } = sumWords(layout, gamma);
@@ -125,17 +128,10 @@ export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => 
   };
   const source = html`<span class="sbd-learn-source">${SCALE}</span>`;
   const budget = new Budget(actions, labelOf, source);
-  /** Show on the tiles what a γ keeps, not what the recorded run kept; entropy bars stay. */
-  function showKept(view: View) {
+  /** Show on the tiles what a γ keeps, not what the recorded run kept. */
+  function update(view: View) {
     const kept = withKept(run, pass, view.wouldReveal ?? new Set());
     tiles.update({ ...view, run: kept, wouldReveal: null });
-    for (const tile of tiles.tiles) {
-      const masked = run.main.steps[pass]?.masked.get(tile.shownPosition);
-      if (masked) tile.showEntropy(masked.entropy, view.isDark);
-    }
-  }
-  function update(view: View) {
-    showKept(view);
     gamma = view.gammaPreview ?? 0;
     layout = layOut(run, pass, view.wouldReveal ?? new Set());
     budget.update(view);
@@ -154,8 +150,7 @@ export const makeBoundScene: MakeScene = ({ lesson, signal, onActed, draw }) => 
       <h3>${titleWords(run, pass)}</h3>
       ${tiles.root}${budget.root}
       <p class="sbd-learn-count"
-        >With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.</p
-      >
+        >With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.</p>
       <p class="sbd-learn-sum">${keptWords(layout, gamma)}</p>
       ${LEGEND}
     </div>`;

@@ -24,7 +24,6 @@ const SOURCE =
 const MOST_DOUBTS = 2;
 const PLAYED = 3; // how many forward passes the slider moves by itself
 
-/** Return a block's state in a forward pass, a key of WORDS. */
 export function blockState(
   run: Run,
   pass: number,
@@ -99,8 +98,7 @@ function block(run: Run, start: number, index: number, pass: number) {
     // Each cell is as wide from the start as its later token.
     const { length } = run.tokenText(run.main.fixed.get(position)?.token);
     return html`<span class="sbd-learn-cell ${look}" style="--letters: ${length}"
-      >${tokenTemplate(item ? run.tokenText(item.token) : "\u200a")}</span
-    >`;
+      >${tokenTemplate(item ? run.tokenText(item.token) : "\u200a")}</span>`;
   });
   const middle = html`<div class="sbd-learn-cells" aria-hidden="true">${cells}</div>`;
   return row(`Block ${index + 1}`, middle, blockState(run, pass, start));

@@ -66,8 +66,8 @@ export const makeCheckScene: MakeScene = ({ lesson, signal, onActed, say, draw }
   /** position of the token that the reader chose */
   let chosen: number | null = null;
   const mark = () => {
-    for (const { node, shownPosition } of tiles.tiles)
-      node.toggleAttribute("data-chosen", shownPosition === chosen);
+    for (const [index, node] of tiles.nodes.entries())
+      node.toggleAttribute("data-chosen", tiles.window.start + index === chosen);
   };
   figure.add(tiles, { update: mark });
   figure.seek(pass - 1, false);
@@ -101,8 +101,7 @@ export const makeCheckScene: MakeScene = ({ lesson, signal, onActed, say, draw }
       <pre class="sbd-learn-code" tabindex="0" aria-label="Written so far"><span>${written}</span></pre>
       <h3
         >Dashed: the draft, tokens that forward pass ${pass} guessed and forward pass ${pass + 1}
-        checks</h3
-      >
+        checks</h3>
       ${tiles.root}${verifyLegend(false, "beyond")}${news(words)}
     </div>`;
   };

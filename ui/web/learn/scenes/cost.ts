@@ -2,7 +2,7 @@
 // batch size that the reader chooses.
 
 import { html } from "lit-html";
-import { compareWithNtp } from "../../core/differences.ts";
+import { compareMain } from "../../core/differences.ts";
 import { countOf, formatRaceSeconds } from "../../core/numbers.ts";
 import { animate, bar, choices } from "../parts.ts";
 import type { Lesson, Machine, MakeScene } from "../view.ts";
@@ -29,7 +29,6 @@ export function timesWords(slow: number, fast: number) {
   return `${(shown(secondsWords(slow)) / shown(secondsWords(fast))).toFixed(2)} times as fast`;
 }
 
-/** Say how much longer a forward pass takes with a block. */
 export function passCostWords(
   { ntp, sbd }: { ntp: number; sbd: number },
   numPasses: { ntp: number; sbd: number },
@@ -88,8 +87,7 @@ export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw })
       );
     };
     return html`<h3 class="sbd-learn-time"
-        >${clock ? timeTitle(choice.machine, batches[choice.batch] ?? 1) : ""}</h3
-      >
+        >${clock ? timeTitle(choice.machine, batches[choice.batch] ?? 1) : ""}</h3>
       ${timeBar("ntp", "one at a time", ntp)}
       ${timeBar("sbd", clock ? `in blocks of ${choice.block}` : "in blocks", sbd)}
       <p class="sbd-learn-count" role="status">${clock && clock >= longest ? outcome() : ""}</p>`;
@@ -112,8 +110,7 @@ export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw })
           choice.batch,
           (batch) => choose({ batch }),
           look,
-        )}</div
-      >
+        )}</div>
       ${choices("Chip", byName, choice.machine, (value) => choose({ machine: value }), look)}${times()}
     </div>`;
   return { view, answer: () => choose({}) };
@@ -122,7 +119,7 @@ export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw })
 /** Say which run was counted, how it differs from next-token prediction, and the means over all held-out prompts. */
 function sourceOf({ runs: { text: run }, tokens_per_pass: mean }: Lesson) {
   const gamma = run.solver.gamma ?? 0;
-  const differ = compareWithNtp(run)?.words;
+  const differ = compareMain(run)?.words;
   const tokens = countOf(run.main.numCommitted, "token");
   const same = differ ? `of ${tokens} ${differ}` : "the same, token for token";
   return (

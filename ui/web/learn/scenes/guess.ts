@@ -70,8 +70,7 @@ export const makeGuessScene: MakeScene = ({ lesson, onActed, draw }) => {
       aria-label=${name}
     >
       <p class="sbd-learn-sentence"
-        >${endOf(gap.before)} <span class="sbd-learn-gap">${isOpen ? best : "?"}</span></p
-      >
+        >${endOf(gap.before)} <span class="sbd-learn-gap">${isOpen ? best : "?"}</span></p>
       ${choices(`The word at ${name}`, options, chosen, choose, isOpen ? { right: best } : {})}
       ${news(chosen && replyWords(gap, chosen))}
       <div class="sbd-learn-result">${guessesTemplate(gap.guesses)}${meter(gap.entropy)}</div>

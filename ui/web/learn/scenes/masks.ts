@@ -2,7 +2,7 @@
 
 import { html } from "lit-html";
 import { capital, tokenName } from "../../core/letters.ts";
-import { classes, tokenTemplate } from "../../dom/templates.ts";
+import { buttonTemplate, classes, tokenTemplate } from "../../dom/templates.ts";
 import type { Lesson, MakeScene } from "../view.ts";
 
 const NUM_WRITTEN = 6;
@@ -67,13 +67,9 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
       "is-looking": row === shown,
       "is-seen": shown >= 0 && mayLook(shown, row, written.length),
     });
-    return html`<button
-      type="button"
-      class="sbd-learn-at ${looks}"
-      aria-label="${nameOf(written, row)}: whom may it look at?"
-      @click=${() => look(row)}
-      >${isText ? tokenTemplate(written[row] ?? "") : "?"}</button
-    >`;
+    const content = isText ? tokenTemplate(written[row] ?? "") : "?";
+    const label = `${nameOf(written, row)}: whom may it look at?`;
+    return buttonTemplate(`sbd-learn-at ${looks}`, content, () => look(row), { label });
   }
   /** Return a place's line of the picture, in which the places that it may look at are marked. */
   function line(row: number) {
@@ -86,8 +82,7 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
       style="--row: ${row}"
       @click=${() => look(row)}
       @pointerenter=${() => show(row)}
-      >${cells}</div
-    >`;
+      >${cells}</div>`;
   }
   const view = () =>
     html`<div
@@ -106,8 +101,7 @@ export const makeMaskScene: MakeScene = ({ lesson, onActed, say, draw }) => {
         <div class="sbd-learn-grid"
           >${all.map(line)}${ZONES.map(
             ([name, words]) => html`<span class="sbd-learn-zone is-${name}">${words}</span>`,
-          )}</div
-        >
+          )}</div>
       </div>
     </div>`;
   return { view, answer: () => look(written.length + Math.floor(size / 2)) };

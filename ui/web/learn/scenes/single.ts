@@ -19,8 +19,7 @@ function strip(run: Run, lane: Lane, numPasses: number) {
       class="sbd-learn-cell ${isFull ? "is-full" : ""}"
       style="--letters: ${text.length}"
       aria-hidden="true"
-      >${isFull ? tokenTemplate(text) : ""}</span
-    >`;
+      >${isFull ? tokenTemplate(text) : ""}</span>`;
   });
   const tokens = numPasses ? lane.numTokensAt(numPasses - 1) : 0;
   return html`<div class="sbd-learn-strip">
@@ -74,8 +73,7 @@ export const makeSingleScene: MakeScene = ({ lesson, signal, onActed, draw }) =>
         <p class="sbd-learn-source"
           >The text is by nano, the very small model of all scenes. Times: worked out for the layers of
           Llama-3.1-8B, 2 bytes a weight, on one ${lesson.big_chip}; loading and computing overlap, so the
-          longer counts. · is a space, ⏎ a line break.</p
-        >
+          longer counts. · is a space, ⏎ a line break.</p>
       </div>
     </div>`;
   return { view, answer: () => answer() };

@@ -6,6 +6,7 @@ import constants from "../../constants.json" with { type: "json" };
 import { tokenName } from "../../core/letters.ts";
 import { formatPercent } from "../../core/numbers.ts";
 import { make } from "../../dom/elements.ts";
+import { buttonTemplate } from "../../dom/templates.ts";
 import { currentModel, isChatChosen, modelNamed, onModels } from "../../models.ts";
 import type { MakeScene } from "../view.ts";
 import { guessesTemplate } from "./guess.ts";
@@ -41,17 +42,14 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
       const all = new Map([...given, [position, argmax] as Pin]);
       const pinned = [...all].sort((a, b) => a[0] - b[0]);
       const redo = () => host?.redo(run, { pinned }, { kind: name.toLowerCase(), position, pass });
-      return host
-        ? html`<button type="button" class="sbd-learn-choice" @click=${redo}>${name}</button>`
-        : html`<b>${name}:</b>`;
+      return host ? buttonTemplate("sbd-learn-choice", name, redo) : html`<b>${name}:</b>`;
     };
     const before = main.knownAt(pass - 1).map((item): Pin => [item.position, item.token]);
     return html`<h3>Guesses in forward pass ${pass + 1}</h3>
       ${guessesTemplate(guesses)}
       <p
         ><b>Hindsight:</b> reread, ${own} gets ${formatPercent(probability)}, ${other}
-        ${formatPercent(argmaxProbability)}. To differ is not to be wrong.</p
-      >
+        ${formatPercent(argmaxProbability)}. To differ is not to be wrong.</p>
       <p>${act("Pin", [])} decode again with ${other} fixed here.</p>
       <p>${act("Branch", before)} keep what stood before it, put ${other} here, decode the rest.</p>`;
   }
@@ -67,13 +65,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
         draw();
         say(card.textContent ?? "");
       };
-      return html`<button
-        type="button"
-        class="sbd-learn-doubt"
-        aria-pressed=${at === shown}
-        @click=${show}
-        >${text}</button
-      >`;
+      return buttonTemplate("sbd-learn-doubt", text, show, { isPressed: at === shown });
     };
     render(inspected(shown), card);
     const places = Array.from({ length: blockSize }, (_, offset) => start + offset);
@@ -82,8 +74,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
         <h3>Do you doubt a word? Click it, here as in the player</h3>
         <p class="sbd-learn-story">${places.map(word)}</p>
         <p class="sbd-learn-source"
-          >By nano. Underlined: the rereading would write another token.</p
-        >
+          >By nano. Underlined: the rereading would write another token.</p>
       </div>
       ${card}
     </section>`;
@@ -99,26 +90,19 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
         box.value = prompt;
       };
       const look = "sbd-learn-choice is-prompt";
-      return html`<button type="button" class=${look} title=${prompt} @click=${take}>${prompt}</button>`;
+      return buttonTemplate(look, prompt, take, { title: prompt });
     };
     const change = () => host?.chooseModel(other);
+    const isHidden = !modelNamed(other);
     return html`${box}
       <div class="sbd-learn-choices" role="group" aria-label="Examples">${promptsNow().map(chip)}</div>
       <p class="sbd-learn-source" role="status"
         ><span>${title} decodes it, ${way}</span
-        ><button
-          type="button"
-          class="sbd-learn-link"
-          ?hidden=${!modelNamed(other)}
-          @click=${change}
-          >Use nano, which was</button
-        ></p
-      >`;
+        >${buttonTemplate("sbd-learn-link", "Use nano, which was", change, { isHidden })}</p>`;
   }
   const notes = () =>
     html`<p class="sbd-learn-yours"
-        >This file has no model inside. On a machine with the repository, run: python app.py</p
-      >
+        >This file has no model inside. On a machine with the repository, run: python app.py</p>
       <h3>Prompts to try there</h3>
       <ul class="sbd-learn-examples">
         ${lesson.prompts.map((prompt) => html`<li>${prompt}</li>`)}

@@ -2,15 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  costOf,
-  DEVICES,
-  formatLarge,
-  formatShort,
-  operationWords,
-  rateWords,
-  rooflineOf,
-} from "../../core/cost.ts";
+import { costOf, countedWords, DEVICES, rateWords, rooflineOf } from "../../core/cost.ts";
 import {
   cacheAt,
   cacheSentences,
@@ -20,14 +12,12 @@ import {
   rowSentence,
   rowsOf,
   rowText,
-  type VisibleRow,
 } from "../../core/mask.ts";
 import type { Run } from "../../core/run.ts";
 import { programsAt } from "../../watch/program.ts";
 import {
   ALTERNATIVE_RUN,
   FIRST,
-  masks,
   PREFILL,
   RIDING_RUN,
   runOf,
@@ -38,9 +28,12 @@ import {
   wire,
 } from "./lines.ts";
 
-/** Return the lines of the algorithm that a forward pass executes. */
-const litAt = (run: Run, pass: number) =>
-  programsAt(run, pass).flatMap(({ lines }) => lines.filter(({ isLit }) => isLit));
+/** Whether a forward pass executes the line of the algorithm that begins so. */
+function isLit(run: Run, pass: number, start: string) {
+  const lines = programsAt(run, pass).flatMap((each) => each.lines);
+  const [, , lit] = lines.find(([, words]) => words.startsWith(start)) ?? assert.fail(start);
+  return lit;
+}
 
 /**
  * Return a run by verify that drafts two tokens and checks them.
@@ -59,47 +52,25 @@ function checked(check: object, draft: number[] = [1, 2], more: object = {}) {
   );
 }
 
-/**
- * Whether a row may attend to a key.
- * @param key its index among the cached tokens, followed by the rows
- */
-function mayAttend({ seen, first, stop }: VisibleRow, key: number, numCached: number) {
-  const own = key - numCached;
-  return own < seen || (own >= first && own < stop);
-}
+// Which keys a row may attend to, and which tokens it reads, tests/ui/test_run_in_javascript.py compares with Python.
 
-function maskAt(pass: number) {
-  const mask = maskOf(RIDING_RUN, pass);
-  assert.ok(mask);
-  return mask;
-}
+/** Return what rows of a pass read, in words. */
+const readAt = (run: Run, pass: number) =>
+  rowsOf(run, pass).map((row) => `${row.kind} ${row.position}: ${rowText(run, row)}`);
 
-test("a block that rides along is causal, the block behind it sees both ways", () => {
-  const { numCached, numCausal, visible } = maskAt(3);
-  assert.deepEqual([numCached, numCausal, visible.length], [3, 2, 4]);
-  const seen = visible.map((row) =>
-    [0, 1, 2, 3, 4, 5, 6].map((key) => (mayAttend(row, key, numCached) ? "x" : ".")).join(""),
-  );
-  assert.deepEqual(seen, ["xxxx...", "xxxxx..", "xxxxxxx", "xxxxxxx"]);
-});
-
-test("rows are named by what they read: final tokens, masks, tokens of the block", () => {
-  const read = rowsOf(RIDING_RUN, 3);
-  assert.deepEqual(
-    read.map((row) => [row.kind, row.position, rowText(RIDING_RUN, row)]),
-    [
-      ["final", 0, "Hello"],
-      ["final", 1, " world"],
-      ["block", 2, "<m>"],
-      ["block", 3, "<m>"],
-    ],
-  );
-  assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 2)[1] ?? assert.fail()), " world");
-  assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 0)[0] ?? assert.fail()), "Hello");
+test("rows are named by what they read: final and drafted tokens, masks, alternatives", () => {
+  const riding = ["final 0: Hello", "final 1:  world", "block 2: <m>", "block 3: <m>"];
+  assert.deepEqual(readAt(RIDING_RUN, 3), riding);
+  assert.equal(readAt(RIDING_RUN, 2)[1], "block 1:  world");
+  assert.equal(readAt(RIDING_RUN, 0)[0], "prompt -3: Hello");
+  const behind = ["alternative 1: Bye", "predraft 2: <m>", "predraft 3: <m>"];
+  assert.deepEqual(readAt(ALTERNATIVE_RUN, 1).slice(7, 10), behind);
+  const after = ["exact 2: Bye", "draft 3: !", "draft 4: Hello"];
+  assert.deepEqual(readAt(ALTERNATIVE_RUN, 2).slice(0, 3), after);
 });
 
 test("a mask is told in sentences, and so is each of its rows", () => {
-  const mask = maskAt(3);
+  const mask = maskOf(RIDING_RUN, 3) ?? assert.fail();
   const read = rowsOf(RIDING_RUN, 3);
   const sentences = maskSentences(mask, read);
   assert.equal(sentences.length, 2);
@@ -118,70 +89,45 @@ test("verify says why it reads fewer masks than the block size", () => {
   assert.equal(fewMasksWords({ ...verify, strategy: "sbd" }, 6), "");
 });
 
+/** Return the sentences on the cache. */
+const cacheWords = (pass: number, run = RIDING_RUN) =>
+  cacheSentences(run.main, pass, cacheAt(run, pass) ?? assert.fail()).join(" ");
+
 test("the cache grows by what was read causally, the block's rows are dropped", () => {
   const cache = cacheAt(RIDING_RUN, 3);
-  assert.deepEqual(cache, {
-    numPrompt: 3,
-    before: 3,
-    after: 5,
-    rejected: 0,
-    dropped: 2,
-    alternatives: 0,
-  });
-  const words = cacheSentences(RIDING_RUN.main, 3, cache ?? assert.fail()).join(" ");
-  assert.match(words, /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
-  const still = cacheAt(RIDING_RUN, 2);
-  assert.match(
-    cacheSentences(RIDING_RUN.main, 2, still ?? assert.fail())[0] ?? "",
-    /Nothing is added/,
-  );
+  assert.deepEqual([cache?.before, cache?.after, cache?.rejected, cache?.dropped], [3, 5, 0, 2]);
+  assert.match(cacheWords(3), /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
+  assert.match(cacheWords(2), /^Nothing is added/);
 });
 
 test("verify takes back the keys of rejected drafts", () => {
   const run = checked({ committed: [1, 3] });
   const cache = cacheAt(run, 1);
   assert.deepEqual([cache?.after, cache?.rejected, cache?.dropped], [5, 1, 2]);
-  assert.deepEqual(
-    rowsOf(run, 1).map(({ kind, token }) => [kind, token]),
-    [
-      ["exact", 0],
-      ["draft", 1],
-      ["draft", 2],
-      ["block", undefined],
-      ["block", undefined],
-    ],
-  );
-  assert.ok(litAt(run, 1).some(({ values }) => values === "1 of 2 accepted"));
+  assert.ok(isLit(run, 1, "Keep the draft"));
 });
 
 test("a first forward pass over a block is one where nothing rides along too", () => {
-  const lit = [1, 2, 3].map((pass) => {
-    const lines = programsAt(RIDING_RUN, pass)[1]?.lines.slice(1, 3) ?? [];
-    return lines.filter((line) => line.isLit).map(({ words }) => words.split(":")[0]);
-  });
-  assert.deepEqual(lit, [["First time"], ["Other times"], ["First time"]]);
+  const lit = [0, 1, 2, 3].map((pass) =>
+    ["Read the prompt", "Put a block", "First time", "Other times"].filter((start) =>
+      isLit(RIDING_RUN, pass, start),
+    ),
+  );
+  const first = ["Put a block", "First time"];
+  assert.deepEqual(lit, [["Read the prompt"], first, ["Other times"], first]);
+  assert.deepEqual(programsAt(RIDING_RUN, 99), []);
 });
 
 test("a forward pass without a block says that it reads what was given, and was no other's", () => {
   const end = { ...THIRD, block: [4, 0], masked: [], reveals: [], committed: [2, 3] };
   const pinned: [number, number][] = [2, 3].map((position) => [position, position]);
   const run = runOf(wire(start({ pinned }), PREFILL, FIRST, SECOND, end));
-  const words = cacheSentences(run.main, 3, cacheAt(run, 3) ?? assert.fail()).join(" ");
+  const words = cacheWords(3, run);
   assert.match(words, /was given, so this forward pass reads it without a block/);
   assert.doesNotMatch(words, /needed anyway/);
   const [answer, block] = programsAt(run, 3);
-  assert.ok(answer?.lines.some((line) => line.isLit && /without a block/.test(line.words)));
-  assert.ok(block?.lines.every((line) => !line.isLit));
-});
-
-test("t is where the block begins, what was given before it counted", () => {
-  // One forward pass reads both blocks, as the first was given.
-  const both = { ...THIRD, seq: 2, committed: [0, 1, 2, 3] };
-  const pinned: [number, number][] = [0, 1].map((position) => [position, position]);
-  const run = runOf(wire(start({ pinned }), { ...PREFILL, block: [0, 0] }, both));
-  const values = litAt(run, 1).map((line) => line.values);
-  assert.ok(values.includes("t = 5") && values.includes("k = 2, positions 2 to 3"));
-  assert.ok(values.includes("+ 2 tokens, 4 in all"));
+  assert.ok(answer?.lines.some(([, line, lit]) => lit && /without a block/.test(line)));
+  assert.ok(block?.lines.every(([, , lit]) => !lit));
 });
 
 test("the forward pass that ends the answer shows no draft, nor a predraft as used", () => {
@@ -189,81 +135,20 @@ test("the forward pass that ends the answer shows no draft, nor a predraft as us
   const run = checked(last, [1, 3], { end_token_ids: [2] });
   assert.deepEqual(run.main.steps[0]?.draft, [1, 3]);
   assert.deepEqual(run.main.steps[1]?.draft, []);
-  assert.ok(!litAt(run, 1).some(({ words }) => /predraft for it|next draft/.test(words)));
+  for (const line of ["After a rejection", "The masks’ predictions", "If that token"])
+    assert.ok(!isLit(run, 1, line));
 });
 
 test("verify's last forward pass, accepted whole, takes nothing back and adds no token of its own", () => {
   const run = checked({ block: [3, 0], committed: [1, 2] });
   assert.equal(cacheAt(run, 1)?.rejected, 0);
-  const lit = litAt(run, 1);
-  assert.ok(lit.some(({ values }) => values === "2 of 2 accepted"));
-  assert.ok(lit.some(({ values }) => values === "t = 4, 3 cached"));
-  assert.ok(!lit.some(({ words }) => words.startsWith("Add the next token")));
-});
-
-test("the lines of a forward pass are lit, with their values", () => {
-  const values = litAt(RIDING_RUN, 3).map((line) => line.values);
-  assert.ok(values.includes("k = 2, positions 2 to 3"));
-  assert.ok(values.includes("2 + 2 rows"));
-  assert.ok(values.includes("H = 0.01, 0.30"));
-  assert.ok(values.includes("s = 2: 0.01 ≤ γ = 0.10"));
-  assert.ok(values.includes("+ 2 tokens, 4 in all"));
-  assert.deepEqual(
-    litAt(RIDING_RUN, 0).map((line) => line.values),
-    ["t = 3"],
-  );
-  assert.deepEqual(programsAt(RIDING_RUN, 99), []);
-});
-
-test("the rule is seen to hold by its numbers: what one more would have made is over gamma", () => {
-  const chosen = (masked: number[][]) => {
-    const run = runOf(wire(start(), PREFILL, { ...FIRST, masked: masks(...masked) }));
-    const lines = programsAt(run, 1)[1]?.lines ?? [];
-    return lines.find(({ words }) => words.startsWith("Sort by entropy"))?.values;
-  };
-  assert.equal(chosen([[1, 0.104, 1, 0.99], [0, 0.2, 0, 0.9]]), "s = 1: 0.000 ≤ γ = 0.10; s = 2: 0.104"); // biome-ignore format: a row
-  assert.equal(chosen([[1, 0.05, 1, 0.99]]), "s = 1: 0.00 ≤ γ = 0.10");
+  assert.ok(isLit(run, 1, "Keep the draft") && !isLit(run, 1, "Add the next token"));
 });
 
 const mask = maskOf(ALTERNATIVE_RUN, 1) ?? assert.fail();
 const rows = rowsOf(ALTERNATIVE_RUN, 1);
 
-test("an alternative sees the causal tokens before its place and itself, its masks see it too", () => {
-  const seen = mask.visible.map(({ seen, first, stop, isCausal }) => [seen, first, stop, isCausal]);
-  assert.deepEqual(seen.slice(3), [
-    ...[3, 4].map(() => [3, 3, 5, false]),
-    ...[5, 6].map(() => [2, 5, 7, false]),
-    [1, 7, 8, true],
-    ...[8, 9].map(() => [1, 7, 10, false]),
-    [2, 10, 11, true],
-    ...[11, 12].map(() => [2, 10, 13, false]),
-  ]);
-});
-
-test("its row reads its token, in the place of the drafted one", () => {
-  assert.deepEqual(
-    rows.slice(7).map(({ kind, position, token }) => [kind, position, token]),
-    [
-      ["alternative", 1, 3],
-      ["predraft", 2, undefined],
-      ["predraft", 3, undefined],
-      ["alternative", 2, 3],
-      ["predraft", 3, undefined],
-      ["predraft", 4, undefined],
-    ],
-  );
-  const after = rowsOf(ALTERNATIVE_RUN, 2).slice(0, 3);
-  assert.deepEqual(
-    after.map(({ kind, token }) => [kind, token]),
-    [
-      ["exact", 3],
-      ["draft", 2],
-      ["draft", 0],
-    ],
-  );
-});
-
-test("they are told in one sentence, and each row in its own", () => {
+test("alternatives are told in one sentence, and each row in its own", () => {
   const sentences = maskSentences(mask, rows);
   assert.equal(sentences.length, 4);
   assert.match(
@@ -280,18 +165,10 @@ test("they are told in one sentence, and each row in its own", () => {
   );
 });
 
-test("what they cost is counted", () => {
-  const step = ALTERNATIVE_RUN.main.steps[1] ?? assert.fail();
-  const pairs = mask.visible.reduce((sum, row) => sum + 3 + row.seen + row.stop - row.first, 0);
-  const cost = costOf(SHAPE, step, "verify", 3);
-  assert.deepEqual([cost.rows, cost.numLogitRows, cost.attentionFlops], [13, 13, 8 * pairs]);
-});
-
 test("their keys are dropped, and those of one that was right come with the next forward pass", () => {
-  const cache = cacheAt(ALTERNATIVE_RUN, 1) ?? assert.fail();
-  const { before, after, rejected, dropped, alternatives } = cache;
-  assert.deepEqual([before, after, rejected, dropped, alternatives], [3, 5, 1, 10, 2]);
-  const words = cacheSentences(ALTERNATIVE_RUN.main, 1, cache).join(" ");
+  const { after, rejected, dropped, alternatives } = cacheAt(ALTERNATIVE_RUN, 1) ?? assert.fail();
+  assert.deepEqual([after, rejected, dropped, alternatives], [5, 1, 10, 2]);
+  const words = cacheWords(1, ALTERNATIVE_RUN);
   assert.match(words, /1 drafted token written and taken back: .* 8 block rows are dropped/);
   assert.match(
     words,
@@ -301,13 +178,9 @@ test("their keys are dropped, and those of one that was right come with the next
   assert.equal(cacheAt(stopped, 1)?.after, 5);
 });
 
-test("the algorithm's lines name the alternative's own token and the exact tokens read", () => {
-  const lit = (pass: number) => litAt(ALTERNATIVE_RUN, pass);
-  assert.ok(lit(1).some(({ values }) => values === "1 of 2 accepted"));
-  const second = lit(1).find(({ words }) => words.startsWith("If that token was read as an"));
-  assert.equal(second?.values, "“!”");
-  assert.ok(lit(2).some(({ values }) => values === "1 + 2 + 2 rows"));
-  assert.ok(!lit(2).some(({ words }) => words.startsWith("If that token")));
+test("the algorithm's line on an alternative is lit where one was right", () => {
+  const lit = [1, 2].map((pass) => isLit(ALTERNATIVE_RUN, pass, "If that token was read as an"));
+  assert.deepEqual(lit, [true, false]);
 });
 
 /** @param pass of a run with two layers of 26 weights each */
@@ -337,10 +210,10 @@ test("a forward pass costs what its rows, its keys and the output layer do", () 
 test("operations are told as they are counted: the output layer meets only rows that predict", () => {
   assert.equal(costAt(0).numLogitRows, 3);
   assert.equal(
-    operationWords(costAt(0)),
+    countedWords(costAt(0)),
     "two a weight and row, the output layer’s for 3 of the rows, and attention",
   );
-  assert.equal(operationWords(costAt(3)), "two a weight and row, and attention");
+  assert.equal(countedWords(costAt(3)), "two a weight and row, and attention");
 });
 
 test("a device is bound by its memory or by its operations", () => {
@@ -359,15 +232,4 @@ test("attention takes its own rate, and a device that has one says so", () => {
   assert.equal(rooflineOf(cost, device).seconds, 2e15 / 1978e12 + 1e15 / 989e12);
   assert.equal(rateWords(device), ", attention at 0.5 times the rate of the rest");
   assert.equal(rateWords(DEVICES.get("a100-bf16") ?? assert.fail()), "");
-});
-
-test("large counts and short times have three digits", () => {
-  assert.equal(formatLarge(12, "B"), "12 B");
-  assert.equal(formatLarge(1234, "B"), "1.23 kB");
-  assert.equal(formatLarge(999_600, "FLOP"), "1.00 MFLOP");
-  assert.equal(formatLarge(12_340_000_000, "B"), "12.3 GB");
-  assert.equal(formatShort(0.0123), "12.3 ms");
-  assert.equal(formatShort(4.1e-6), "4.10 µs");
-  assert.equal(formatShort(2), "2.00 s");
-  assert.equal(formatShort(0.9996), "1.00 s");
 });

@@ -56,13 +56,10 @@ export const PREFILL: StepLine = {
 
 /** reads both masks, and reveals the second position */
 export const FIRST: StepLine & Required<Pick<EventData, "masked">> = {
-  run: "r",
+  ...PREFILL,
   seq: 2,
-  type: "step",
-  lane: "sbd",
   kind: "decode",
   context: [3, 0],
-  block: [0, 2],
   masked: [
     [0, 2, [0, 3], [0.5, 0.4]],
     [1, 0.05, [1], [0.99]],
@@ -76,13 +73,8 @@ export const FIRST_GIVEN: StepLine = { ...FIRST, masked: FIRST.masked.slice(0, 1
 
 /** reveals the first position and commits the block */
 export const SECOND: StepLine = {
-  run: "r",
+  ...FIRST,
   seq: 3,
-  type: "step",
-  lane: "sbd",
-  kind: "decode",
-  context: [3, 0],
-  block: [0, 2],
   masked: [[0, 0.4, [0], [0.9]]],
   reveals: [[0, 0, 0, 0.9]],
   committed: [0, 1],
@@ -103,14 +95,8 @@ export const END: EndLine = {
  * Return masked positions, each with one candidate, as a line has them.
  * @param rows position, nats, token, probability
  */
-export function masks(...rows: (readonly number[])[]) {
-  return rows.map(([position, nats, token, probability]) => [
-    position,
-    nats,
-    [token],
-    [probability],
-  ]);
-}
+export const masks = (...rows: (readonly number[])[]) =>
+  rows.map(([position, nats, ...best]) => [position, nats, ...best.map((each) => [each])]);
 
 /** Return reveals in the solver's order, as a line has them. @param rows position, token */
 export function reveals(...rows: (readonly number[])[]) {

@@ -8,11 +8,13 @@ import {
   type EventData,
   History,
   Lane,
+  type Run,
   readStep,
   rightAlternative,
   usedPredraft,
 } from "../../core/run.ts";
 import { mentionedIds } from "../../core/trace.ts";
+import type { View } from "../../watch/playhead.ts";
 import { tileState } from "../../watch/tiles.ts";
 import {
   ALTERNATIVE_RUN,
@@ -88,34 +90,17 @@ test("given tokens count as tokens and not as decoded, and nothing is compared w
   assert.equal(numbers.seconds, 0.006);
 });
 
-test("a run of nothing is zero everywhere", () => {
-  const numbers = runOf(wire(start())).numbersAt(0);
-  assert.deepEqual([numbers.numTokens, numbers.tokensPerPass, numbers.wholePasses], [0, 0, null]);
-});
-
-test("a run that was stopped is compared over the tokens that it wrote", () => {
-  const stopped = wire(
-    start({ strategies: ["sbd", "ntp"] }),
-    PREFILL,
-    FIRST,
-    SECOND,
-    { ...END, finish: "stopped" },
-    ...NTP,
-    { ...NTP_END, finish: "stopped" },
-  );
-  const numbers = runOf(stopped).numbersAt(2);
-  assert.deepEqual([numbers.wholePasses, numbers.wholeTokens, numbers.ntpPasses], [3, 2, 2]);
-  assert.deepEqual([numbers.seconds, numbers.ntpSeconds, numbers.ntpTokens], [0.006, 0.02, 3]);
-});
-
-test("a whole answer has its numbers while next-token prediction is on its way, or stopped before it began", () => {
-  const opening = start({ strategies: ["sbd", "ntp"] });
-  const rows = [opening, PREFILL, FIRST, SECOND, END];
-  const stopped = { ...NTP_END, seq: 5, finish: "stopped" };
-  for (const more of [[], NTP.slice(0, 2), [stopped]]) {
-    const numbers = runOf(wire(...rows, ...more)).numbersAt(2);
+test("a whole answer has its numbers while next-token prediction is on its way, or was stopped", () => {
+  const rows = [start({ strategies: ["sbd", "ntp"] }), PREFILL, FIRST, SECOND];
+  const stopped = { ...NTP_END, finish: "stopped" };
+  for (const more of [[], NTP.slice(0, 2), [{ ...stopped, seq: 5 }], [...NTP, stopped]]) {
+    const numbers = runOf(wire(...rows, { ...END, finish: "stopped" }, ...more)).numbersAt(2);
     assert.deepEqual([numbers.wholePasses, numbers.wholeTokens, numbers.ntpPasses], [3, 2, 2]);
-    assert.deepEqual([numbers.seconds, numbers.ntpSeconds, numbers.ntpTokens], [0.006, null, 2]);
+    const [seconds, tokens] = more.length > 2 ? [0.02, 3] : [null, 2];
+    assert.deepEqual(
+      [numbers.seconds, numbers.ntpSeconds, numbers.ntpTokens],
+      [0.006, seconds, tokens],
+    );
   }
 });
 
@@ -157,37 +142,25 @@ test("a system message is a setting", () => {
   assert.ok(!("system" in runOf(wire(start())).settings()));
 });
 
-test("lines fold into a run", () => {
+test("lines fold into a run, those that come twice or late dropped", () => {
   const history = new History();
-  assert.equal(history.accept(WHOLE), "run");
-  assert.equal(history.run?.main.steps.length, 3);
-  assert.equal(history.run?.main.finish, "length");
-  assert.equal(history.run?.main.text, "Hello world");
-});
-
-test("lines that come twice or late are dropped", () => {
-  const history = new History();
-  history.accept(wire(start(), PREFILL, FIRST));
+  assert.equal(history.accept(wire(start(), PREFILL, FIRST)), "run");
   assert.equal(history.accept(wire(start(), PREFILL, FIRST)), null);
-  assert.equal(history.accept(wire(FIRST, SECOND)), "more");
-  assert.equal(history.run?.main.steps.length, 3);
+  assert.equal(history.accept(wire(FIRST, SECOND, END)), "more");
+  const { steps, finish, text } = history.run?.main ?? assert.fail();
+  assert.deepEqual([steps.length, finish, text], [3, "length", "Hello world"]);
 });
 
-test("lines of an old run are dropped once another began", () => {
+test("lines of an old run are dropped once another began, and those of a lane that it has not", () => {
   const history = new History();
   history.accept(WHOLE);
   assert.equal(history.accept(wire(start({ run: "s" }))), "run");
   assert.equal(history.accept(wire({ ...END, seq: 9 })), null);
-  assert.equal(history.run?.id, "s");
+  history.accept(wire({ ...PREFILL, run: "s", lane: "ntp" }));
+  assert.deepEqual([history.run?.id, history.run?.main.steps.length], ["s", 0]);
 });
 
-test("a line of a lane that the run does not have changes nothing", () => {
-  const history = new History();
-  history.accept(wire(start(), { ...PREFILL, lane: "ntp" }));
-  assert.equal(history.run?.main.steps.length, 0);
-});
-
-test("a forward pass is read as a trace file has it", () => {
+test("a forward pass is read as a trace file has it, and what a line leaves out is empty", () => {
   const step = readStep(FIRST);
   assert.equal(step.kind, "decode");
   assert.deepEqual([step.cached, step.causal, step.block], [3, 0, { start: 0, size: 2 }]);
@@ -201,15 +174,16 @@ test("a forward pass is read as a trace file has it", () => {
   });
   assert.deepEqual(step.reveals, [{ position: 1, token: 1, rank: 0, probability: 0.99 }]);
   assert.equal(step.seconds, 0.002);
+  assert.deepEqual([step.committed, step.draft, step.hindsight, step.predrafts], [[], [], [], []]);
+  assert.deepEqual(readStep(SECOND).hindsight, [
+    { position: 0, probability: 0.8, argmax: 3, argmaxProbability: 0.15 },
+  ]);
 });
 
 test("reveals come in the solver's order, however a file lists them", () => {
-  const order = [2, 0, 1].map((rank) => [rank, 1, rank, 0.5] as const);
-  const step = readStep({ ...FIRST, reveals: order.map((row) => [...row]) });
-  assert.deepEqual(
-    step.reveals.map(({ position }) => position),
-    [0, 1, 2],
-  );
+  const reveals = [2, 0, 1].map((rank): [number, number, number, number] => [rank, 1, rank, 0.5]);
+  const ranks = readStep({ ...FIRST, reveals }).reveals.map(({ rank }) => rank);
+  assert.deepEqual(ranks, [0, 1, 2]);
 });
 
 test("what would read 0.0 % is no candidate, but the best always is", () => {
@@ -217,21 +191,6 @@ test("what would read 0.0 % is no candidate, but the best always is", () => {
   assert.deepEqual(rare.masked.get(0)?.top, [{ token: 1, probability: 0.0004 }]);
   const sure = readStep({ ...FIRST, masked: [[0, 0.1, [1, 2], [0.9995, 0.0005]]] });
   assert.equal(sure.masked.get(0)?.top.length, 2);
-});
-
-test("what a line leaves out is empty", () => {
-  const step = readStep(PREFILL);
-  assert.equal(step.kind, "prefill");
-  assert.deepEqual(
-    [step.masked.size, step.reveals, step.committed, step.draft, step.hindsight, step.predrafts],
-    [0, [], [], [], [], []],
-  );
-});
-
-test("hindsight names the causal pass's own choice", () => {
-  assert.deepEqual(readStep(SECOND).hindsight, [
-    { position: 0, probability: 0.8, argmax: 3, argmaxProbability: 0.15 },
-  ]);
 });
 
 function laneWith(pins: Map<number, number> = new Map()) {
@@ -336,17 +295,16 @@ test("a draft is accepted up to the first token that was checked to be another",
   assert.deepEqual(checkedDraft(run.main, 0).tokens, []);
 });
 
-test("the tiles say so: accepted, exact in the place of a draft, thrown away and not vanished", () => {
-  const view = { run, pass: 1 } as import("../../watch/playhead.ts").View;
-  const states = [1, 2, 3].map((position) => tileState(view, position));
-  assert.deepEqual(
-    states.map(({ kind, token, struck }) => [kind, token, struck]),
-    [
-      ["accepted", 1, undefined],
-      ["new", 3, 2],
-      ["struck", 3, undefined],
-    ],
+/** Return the kind of each tile from the second position on, with its token and the one thrown away. */
+function tilesOf(run: Run, count: number) {
+  const states = Array.from({ length: count }, (_, i) =>
+    tileState({ run, pass: 1 } as View, i + 1),
   );
+  return states.map(({ kind, token, struck }) => [kind, token, struck ?? ""].join(" "));
+}
+
+test("the tiles say so: accepted, exact in the place of a draft, thrown away and not vanished", () => {
+  assert.deepEqual(tilesOf(run, 3), ["accepted 1 ", "new 3 2", "struck 3 "]);
 });
 
 /** The same run with two predrafts, for a check that replaces the first drafted token or the second. */
@@ -393,27 +351,11 @@ test("only a predraft behind an alternative names one", () => {
 });
 
 test("an alternative that was right is no accepted token of the draft", () => {
-  assert.deepEqual(checkedDraft(ALTERNATIVE_RUN.main, 1), {
-    start: 1,
-    tokens: [1, 2],
-    numAccepted: 1,
-  });
+  assert.equal(checkedDraft(ALTERNATIVE_RUN.main, 1).numAccepted, 1);
   assert.equal(rightAlternative(predrafts), predrafts[2]);
   assert.equal(rightAlternative(predrafts.slice(0, 2)), undefined);
-  const view = {
-    run: ALTERNATIVE_RUN,
-    pass: 1,
-  } as import("../../watch/playhead.ts").View;
-  const states = [1, 2, 3, 4].map((position) => tileState(view, position));
-  assert.deepEqual(
-    states.map(({ kind, token, struck }) => [kind, token, struck]),
-    [
-      ["accepted", 1, undefined],
-      ["new", 3, 2],
-      ["draft", 2, undefined],
-      ["draft", 0, undefined],
-    ],
-  );
+  const tiles = ["accepted 1 ", "new 3 2", "draft 2 ", "draft 0 "];
+  assert.deepEqual(tilesOf(ALTERNATIVE_RUN, 4), tiles);
 });
 
 test("a branch shows as many of its tokens as there are tiles behind it", () => {

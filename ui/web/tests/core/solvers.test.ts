@@ -89,30 +89,6 @@ test("each solver with a gamma reveals the longest prefix that its bound allows"
   assert.ok(numInside > 100);
 });
 
-test("the bound counts all but the largest, the first is free", () => {
-  const solver = { name: "entropy-bound", gamma: 0.1 };
-  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
-  assert.deepEqual(
-    costs.map((cost) => Math.round(cost * 100)),
-    [0, 10, 40],
-  );
-  assert.equal(countRevealed(solver, costs, 0), 1);
-  assert.equal(countRevealed(solver, costs, 0.11), 2);
-  assert.equal(countRevealed(solver, costs, 5), 3);
-});
-
-test("a threshold looks at each by itself, and below it", () => {
-  const solver = { name: "entropy-threshold", gamma: 0.3 };
-  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
-  assert.deepEqual(costs, [0, 0.3, 0.5]);
-  assert.equal(countRevealed(solver, costs, 0.3), 1);
-  assert.equal(countRevealed(solver, costs, 0.31), 2);
-});
-
-test("a rule without gamma has no costs", () => {
-  assert.equal(revealCosts({ name: "top-k", k: 2 }, [...MASKED.values()]), null);
-});
-
 test("every solver with a gamma has a budget, and no other", () => {
   for (const [name, parameters] of Object.entries(SOLVERS)) {
     const hasGamma = "gamma" in parameters;

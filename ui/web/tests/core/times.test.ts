@@ -40,15 +40,15 @@ test("fewer forward passes that took longer say what one took of either kind", (
   const long = { ...numbers, wholeTokens: 4 };
   assert.match(
     whyNotFaster(run, long, null),
-    /^Fewer .* not faster: one over a block took 2\.5 ms, .* 0\.5 ms;/,
+    /^Fewer .* not faster: one over a block took 2\.50 ms, .* 0\.50* ms;/,
   );
   assert.equal(
     passCostWords(run),
-    "A pass took 2.5 ms and read several tokens, next-token prediction’s 0.5 ms and one",
+    "A pass took 2.50 ms and read several tokens, next-token prediction’s 0.50 ms and one",
   );
   const again = { run: "r", seconds: [0.4], ntpSeconds: [0.24] };
   const words = whyNotFaster(run, { ...long, ntpTokens: 3 }, again);
-  assert.match(words, /not faster: 100 ms a token, next-token 80\.00 ms\.$/);
+  assert.match(words, /not faster: 100 ms a token, next-token 80\.0 ms\.$/);
 });
 
 test("where reading the prompt alone made it slower, that is said, and nothing of a pass", () => {

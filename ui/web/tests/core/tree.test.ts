@@ -25,35 +25,15 @@ function grown() {
   return { runTree, runs: [first, a, below, b] };
 }
 
-test("branches stand below the run they came from, in the order of the tree", () => {
-  const { runTree, runs } = grown();
-  assert.deepEqual(
-    runTree.nodes.map(({ run }) => run.id),
-    runs.map(({ id }) => id),
-  );
-  assert.deepEqual(
-    runTree.nodes.map(({ depth }) => depth),
-    [0, 1, 2, 1],
-  );
-});
+const shown = ({ nodes }: RunTree) =>
+  nodes.map(({ run, depth, words }) => `${run.id} ${depth} ${words}`);
 
-test("a branch says how it came to be", () => {
-  const words = grown().runTree.nodes.map((node) => node.words);
-  assert.deepEqual(words, [
-    "first run",
-    "pin “·world” at 1",
-    "γ 0.10",
-    "branch “·world” at 1, forward pass 2",
-  ]);
-});
-
-test("a run that nobody asked for begins a new runTree", () => {
+test("branches stand below the run they came from, and say how they came to be", () => {
   const { runTree } = grown();
+  const first = ["r 0 first run", "a 1 pin “·world” at 1", "c 2 γ 0.10"];
+  assert.deepEqual(shown(runTree), [...first, "b 1 branch “·world” at 1, forward pass 2"]);
   runTree.add(branch("d", ""));
-  assert.deepEqual(
-    runTree.nodes.map(({ run }) => run.id),
-    ["d"],
-  );
+  assert.deepEqual(shown(runTree), ["d 0 first run"], "nobody asked for it");
 });
 
 test("stepping through the tree ends at either end", () => {
@@ -80,8 +60,8 @@ test("an answer's tokens mark its end and join bytes", () => {
   );
   const run = runOf(lines);
   assert.deepEqual(answerTokens(run, run.main), [
-    { id: 1, text: "é", isEnd: false },
-    { id: 2, text: "", isEnd: true },
+    { position: 0, id: 1, text: "é", isEnd: false },
+    { position: 1, id: 2, text: "", isEnd: true },
   ]);
 });
 
@@ -92,11 +72,7 @@ test("a second question does not take the place of one whose answer is on its wa
   const asked = runTree.request(first, { kind: "pin", position: 1 });
   runTree.request(first, { kind: "branch", position: 1, pass: 0 });
   runTree.add(branch("a", asked));
-  assert.deepEqual(
-    runTree.nodes.map(({ run }) => run.id),
-    ["r", "a"],
-  );
-  assert.equal(runTree.nodes[1]?.words, "pin “·world” at 1");
+  assert.deepEqual(shown(runTree), ["r 0 first run", "a 1 pin “·world” at 1"]);
 });
 
 test("what was asked in a tree that is gone begins a tree of its own", () => {
@@ -106,10 +82,7 @@ test("what was asked in a tree that is gone begins a tree of its own", () => {
   const asked = runTree.request(first, { kind: "pin", position: 1 });
   runTree.add(branch("other", ""));
   runTree.add(branch("a", asked));
-  assert.deepEqual(
-    runTree.nodes.map(({ run, words }) => [run.id, words]),
-    [["a", "first run"]],
-  );
+  assert.deepEqual(shown(runTree), ["a 0 first run"]);
 });
 
 test("questions without an answer do not pile up", () => {

@@ -8,6 +8,7 @@ import {
   joinBytes,
   lanePieces,
   markOf,
+  type Piece,
   tokenBytes,
   tokenName,
   tokenPieces,
@@ -121,35 +122,21 @@ test("what cannot be seen has a mark", () => {
   assert.equal(markOf("a"), null);
 });
 
-test("a token alone shows its edge spaces, and keeps those between its words", () => {
-  assert.deepEqual(tokenPieces(" cat"), [
-    ["·", "mark"],
-    ["cat", ""],
-  ]);
-  assert.deepEqual(tokenPieces("a b"), [["a b", ""]]);
-  assert.deepEqual(tokenPieces(""), [["∅", "mark"]]);
-});
+/** Pieces as one string: each with its kind before it. */
+const told = (pieces: Piece[]) => pieces.map(([text, kind]) => `${kind}:${text}`).join("|");
 
-test("a lone surrogate half does not break the pieces", () => {
-  assert.deepEqual(tokenPieces("\ud83d"), [["U+D83D", "mark"]]);
+test("a token alone shows its edge spaces, and keeps those between its words", () => {
+  assert.equal(told(tokenPieces(" cat")), "mark:·|:cat");
+  assert.equal(told(tokenPieces("a b")), ":a b");
+  assert.equal(told(tokenPieces("")), "mark:∅");
+  assert.equal(told(tokenPieces("\ud83d")), "mark:U+D83D", "half a surrogate pair");
+  assert.equal(tokenName("<b>"), "“<b>”");
 });
 
 test("inside a text only spaces that are easily missed get a dot", () => {
-  assert.deepEqual(lanePieces(" cat", "a", "s"), [[" cat", ""]]);
-  assert.deepEqual(lanePieces(" cat", " ", "s"), [
-    [" ", "space"],
-    ["cat", ""],
-  ]);
-  assert.deepEqual(lanePieces("a\n\tb", "", "…"), [
-    ["a", ""],
-    ["\n", "break"],
-    ["\t", "tab"],
-    ["b", ""],
-  ]);
-});
-
-test("markup stays text", () => {
-  assert.equal(tokenName("<b>"), "“<b>”");
+  assert.equal(told(lanePieces(" cat", "a", "s")), ": cat");
+  assert.equal(told(lanePieces(" cat", " ", "s")), "space: |:cat");
+  assert.equal(told(lanePieces("a\n\tb", "", "…")), ":a|break:\n|tab:\t|:b");
 });
 
 const inRow = (...texts: string[]) => texts.map((text, position) => ({ position, text }));

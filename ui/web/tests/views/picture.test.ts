@@ -11,6 +11,8 @@ test("a picture names what decoded as the form does", () => {
   const solver = { name: "entropy-bound", gamma: 0.35 };
   const run = runOf(wire(start({ solver, block_size: 16 })));
   assert.equal(strategyLabel(run), "Set Block Decoding, γ 0.35, block 16");
+  const plain = runOf(wire(start({ strategies: ["ntp"], block_size: 16 })));
+  assert.equal(strategyLabel(plain), "Next-token prediction", "which has no block");
 });
 
 test("the numbers of a picture divide as written: given tokens are named, and not decoded", () => {
@@ -20,11 +22,6 @@ test("the numbers of a picture divide as written: given tokens are named, and no
     "3 forward passes · 2 tokens, 1 given · 0.33 decoded a forward pass",
   );
   assert.equal(countsText(runOf(), 2), "3 forward passes · 2 tokens · 0.67 a forward pass");
-});
-
-test("next-token prediction has no block in its picture", () => {
-  const run = runOf(wire(start({ strategies: ["ntp"], block_size: 16 })));
-  assert.equal(strategyLabel(run), "Next-token prediction");
 });
 
 test("a staircase with room below a short run numbers its rows down to the foot", () => {

@@ -1,11 +1,12 @@
 // The playhead: seeking, playing, the clock, the pace of reveals, and the position in focus.
 
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import {
   initialState,
   MAX_PASSES_A_SECOND,
   makeClock,
+  type PlayerState,
   Playhead,
   playRate,
   Reveals,
@@ -69,100 +70,67 @@ test("a live run leaves late passes out to stay a second behind at most; played 
   assert.equal(state.pass, 1);
 });
 
-/** Call `run` with a function that runs the next frame. */
-function withManualFrames(run: (frame: (now: number) => void) => void) {
+/** A playing clock whose frames are run by hand; `late` has how many passes were late at each that it showed. */
+function manualClock(context: TestContext, rate: number) {
+  const frames: FrameRequestCallback[] = [];
   const { requestAnimationFrame } = globalThis;
-  const asked: FrameRequestCallback[] = [];
-  globalThis.requestAnimationFrame = (callback) => asked.push(callback);
-  try {
-    run((now) => asked.shift()?.(now));
-  } finally {
+  globalThis.requestAnimationFrame = (callback) => frames.push(callback);
+  context.after(() => {
     globalThis.requestAnimationFrame = requestAnimationFrame;
-  }
+  });
+  const late: number[] = [];
+  const state = { isPlaying: true, rate };
+  const clock = makeClock(
+    () => state.isPlaying,
+    () => state.rate,
+    (numLate) => late.push(numLate),
+  );
+  return { clock, state, late, frames, frame: (now: number) => frames.shift()?.(now) };
 }
 
-test("what came in after the frame began is shown in it", () => {
-  withManualFrames((frame) => {
-    let advanced = 0;
-    const clock = makeClock(
-      () => true,
-      () => Infinity,
-      () => {
-        advanced += 1;
-      },
-    );
-    const frameBegan = performance.now();
-    while (performance.now() === frameBegan);
-    clock.start();
-    clock.hurry();
-    frame(frameBegan);
-    assert.equal(advanced, 1);
-  });
+test("what came in after the frame began is shown in it", (context) => {
+  const { clock, late, frame } = manualClock(context, Infinity);
+  const frameBegan = performance.now();
+  while (performance.now() === frameBegan);
+  clock.start();
+  clock.hurry();
+  frame(frameBegan);
+  assert.equal(late.length, 1);
 });
 
-test("frames that take too long are told how many passes were due meanwhile", () => {
-  withManualFrames((frame) => {
-    const late: number[] = [];
-    const clock = makeClock(
-      () => true,
-      () => 1000,
-      (numLate) => late.push(numLate),
-    );
-    clock.start();
-    for (const ms of [0, 20]) {
-      const until = performance.now() + ms;
-      while (performance.now() <= until);
-      frame(performance.now());
-    }
-    assert.ok((late.at(-1) ?? 0) >= 10, `${late}`);
-  });
+test("frames that take too long are told how many passes were due meanwhile", (context) => {
+  const { clock, late, frame } = manualClock(context, 1000);
+  clock.start();
+  for (const ms of [0, 20]) {
+    const until = performance.now() + ms;
+    while (performance.now() <= until);
+    frame(performance.now());
+  }
+  assert.ok((late.at(-1) ?? 0) >= 10, `${late}`);
 });
 
-test("starting twice keeps one clock, and a pause stops it", () => {
-  withManualFrames((frame) => {
-    let isPlaying = true;
-    let advanced = 0;
-    const clock = makeClock(
-      () => isPlaying,
-      () => Infinity,
-      () => {
-        advanced += 1;
-      },
-    );
-    clock.start();
-    clock.start();
-    clock.hurry();
-    frame(performance.now());
-    assert.equal(advanced, 1);
-    isPlaying = false;
-    frame(performance.now());
-    frame(performance.now());
-    assert.equal(advanced, 1);
-  });
+test("starting twice keeps one clock, and a pause stops it", (context) => {
+  const { clock, state, late, frame } = manualClock(context, Infinity);
+  clock.start();
+  clock.start();
+  clock.hurry();
+  frame(performance.now());
+  assert.equal(late.length, 1);
+  state.isPlaying = false;
+  frame(performance.now());
+  frame(performance.now());
+  assert.equal(late.length, 1);
 });
 
 test("while no pass is due no frame is asked for", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  withManualFrames(() => {
-    let isAsked = false;
-    const ask = globalThis.requestAnimationFrame;
-    globalThis.requestAnimationFrame = (callback) => {
-      isAsked = true;
-      return ask(callback);
-    };
-    let rate = 4;
-    const clock = makeClock(
-      () => true,
-      () => rate,
-      () => {},
-    );
-    clock.start();
-    context.mock.timers.tick(200);
-    assert.equal(isAsked, false);
-    rate = 1000;
-    clock.hurry();
-    assert.equal(isAsked, true, "what comes sooner is waited for no longer than that");
-  });
+  const { clock, state, frames } = manualClock(context, 4);
+  clock.start();
+  context.mock.timers.tick(200);
+  assert.equal(frames.length, 0);
+  state.rate = 1000;
+  clock.hurry();
+  assert.equal(frames.length, 1, "what comes sooner is waited for no longer than that");
 });
 
 test("a reveal is gentle when slow and keeps up when quick", () => {
@@ -195,7 +163,7 @@ test("by time a pass is shown as long as it took, beside the mean pass of its ru
   run.main.steps.forEach((step, pass) => {
     step.seconds = pass === 1 ? 0.004 : 0.001;
   });
-  const rateAt = (change: Partial<import("../../watch/playhead.ts").PlayerState>) =>
+  const rateAt = (change: Partial<PlayerState>) =>
     new Playhead(
       { ...initialState(), ...change },
       () => run,
@@ -206,7 +174,7 @@ test("by time a pass is shown as long as it took, beside the mean pass of its ru
   assert.equal(rateAt({ pass: 1 }), even * 2);
 });
 
-const viewAt = (change: Partial<import("../../watch/playhead.ts").PlayerState>) =>
+const viewAt = (change: Partial<PlayerState>) =>
   viewOf(
     { ...initialState(), pass: 1, ...change },
     { run: runOf(), reveals: new Reveals(), isDark: false, isLecture: false, isStep: false },

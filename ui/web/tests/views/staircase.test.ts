@@ -29,7 +29,7 @@ function drawn(lines: string) {
     showsFocus: false,
     reveals: { progress: () => 1 },
   };
-  drawPasses(canvas, view, { width: 9, height: 9, cellWidth: 3, cellHeight: 3, gap: 1 }, 0, 3);
+  drawPasses(canvas, view, { width: 9, height: 9, cellWidth: 3, cellHeight: 3, gap: 1 }, 3);
   return { dots: seen, cells };
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { compareWithNtp } from "../../core/differences.ts";
+import { compareMain } from "../../core/differences.ts";
 import type { View } from "../../watch/playhead.ts";
 import { passesOf, weightsWords } from "../../watch/results.ts";
 import {
@@ -71,14 +71,14 @@ function beside(committed: number[]) {
 }
 
 test("an answer is laid beside next-token prediction's token by token", () => {
-  assert.equal(compareWithNtp(runOf()), null, "there is none");
-  assert.equal(compareWithNtp(beside([0, 1]))?.words, "");
-  const other = compareWithNtp(beside([0, 2]));
+  assert.equal(compareMain(runOf()), null, "there is none");
+  assert.equal(compareMain(beside([0, 1]))?.words, "");
+  const other = compareMain(beside([0, 2]));
   assert.deepEqual(
-    [[...(other?.positions ?? [])], other?.words, other?.firstDifference],
+    [[...(other?.differing ?? [])], other?.words, other?.firstDifference],
     [[1], "1 differs", 1],
   );
-  assert.equal(compareWithNtp(beside([0, 1]))?.firstDifference, null, "the texts never part");
+  assert.equal(compareMain(beside([0, 1]))?.firstDifference, null, "the texts never part");
 });
 
 test("the two numbers are those of the moment, and at the end next-token prediction's own", () => {
