@@ -191,7 +191,7 @@ SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=9, bytes_per_value
 SOUND = sound()
 PLACES = [
     "trace.model", "trace.prompt_token_ids[1]", "trace.messages[0][1]", "trace.finish",
-    "trace.tokens", "trace.config", "trace.config.solver", "trace.config.solver.name",
+    "trace.tokens", "trace.config", "trace.config.solver",
     "trace.config.block_size", "trace.config.temperature", "trace.config.pinned[0][1]",
     "trace.config.is_raw_prompt", "trace.events", "trace.events[1].kind",
     "trace.events[1].context[0]", "trace.events[1].masked[0][2][1]",
@@ -365,8 +365,8 @@ def test_a_trace_that_contradicts_itself_or_a_rule_is_refused_by_name(name) -> N
         ({"name": "entropy-bound", "gamma": -1}, "gamma"),
         ({"name": "entropy-bound", "gamma": 10**400}, "gamma"),
         ({"name": "top-k", "by": ["margin"]}, "by"),
-        ({"name": ["top-k"]}, "name"),
-        ({}, "name"),
+        ({"name": ["top-k"]}, "solver"),
+        ({}, "solver"),
     ],
 )
 def test_an_unknown_or_malformed_solver_is_refused(solver, word) -> None:
@@ -408,17 +408,6 @@ def test_a_damaged_predraft_is_named(place, value) -> None:
         event["predrafts"] = value
     with pytest.raises(TraceError, match=rf"trace\.events\[{index}\]\.predrafts"):
         Trace.from_json(json.dumps(data))
-
-
-def test_a_trace_says_its_penalty() -> None:
-    data = copy.deepcopy(SOUND)
-    data["config"]["repetition_penalty"] = 1.3
-    assert Trace.from_json(json.dumps(data)).config.repetition_penalty == 1.3
-    for value in (0, "1.3", [1], True):
-        data["config"]["repetition_penalty"] = value
-        assert refused(json.dumps(data)).startswith("trace.config.repetition_penalty: ")
-    del data["config"]["repetition_penalty"]
-    assert "missing required field `repetition_penalty`" in refused(json.dumps(data))
 
 
 def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
