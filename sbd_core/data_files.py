@@ -24,6 +24,7 @@ SHAPES = (
     "prompt and answer, or text"
 )
 NEWLINE = "\n"
+SPACE = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +55,14 @@ class Row:
 def read_rows(argument: str, path: Path) -> list[Row]:
     """Read all records of a file. Raises ArgumentError naming `argument`, file and line."""
     name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
-    numbered: Iterable[tuple[int, object]]
+    placed: Iterable[tuple[str, object]]
     if kind == ".parquet":
-        numbered = _parquet(argument, name, path)
+        placed = _parquet(argument, name, path)
     elif kind in (".csv", ".tsv"):
-        numbered = _table(
-            argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ","
-        )
+        placed = _table(argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ",")
     else:
-        numbered = _values(argument, name, read_text(argument, path))
-    unit = "row" if kind == ".parquet" else "line"
-    return [row_of(argument, f"{name}: {unit} {place}", value) for place, value in numbered]
+        placed = _values(argument, name, read_text(argument, path))
+    return [row_of(argument, f"{name}: {place}", value) for place, value in placed]
 
 
 def row_of(argument: str, where: str, value: object) -> Row:
@@ -99,63 +97,48 @@ def read_text(argument: str, path: Path) -> str:
         ) from error
 
 
-def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
-    """Yield (line, value) for each value in a JSON text: an array's items, or successive values."""
+def _values(argument: str, name: str, text: str) -> Iterator[tuple[str, object]]:
+    """Yield (place, value) of each value in a JSON text: an array's items, or successive values."""
     # Python writes NaN where a table has no value: read as null, as are numbers beyond all floats.
     decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_float=finite_or_none)
-    space = re.compile(r"[ \t\r\n]*")
-
-    def past_space(place: int) -> int:
-        return space.match(text, place).end()  # type: ignore[union-attr]
-
-    def wrong(reason: str, place: int) -> ArgumentError:
-        rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON ({reason})"
-        return ArgumentError(argument, rule, text[place : place + 200].split(NEWLINE)[0])
-
-    place, line, counted = past_space(0), 1, 0
-    is_array = is_open = text.startswith("[", place)
-    place = past_space(place + is_array)
-    if is_array and text.startswith("]", place):
-        is_open, place = False, past_space(place + 1)
-    while is_open or (not is_array and place < len(text)):
-        line, counted = line + text.count(NEWLINE, counted, place), place
-        try:
-            value, place = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError) as error:
-            raise wrong(json_fault(error), counted) from error
-        yield line, value
-        place = past_space(place)
-        if is_array:
-            if text[place : place + 1] not in (",", "]"):
-                raise wrong("a record of an array ends in a comma or a bracket", place)
-            is_open, place = text[place] == ",", past_space(place + 1)
-    if is_array and place < len(text):
-        raise wrong("nothing may follow an array", place)
+    start, line, counted = SPACE.match(text).end(), 1, 0  # type: ignore[union-attr]
+    try:
+        if text.startswith("[", start):
+            for number, value in enumerate(decoder.decode(text), start=1):
+                yield f"record {number}", value
+            return
+        while start < len(text):
+            line, counted = line + text.count("\n", counted, start), start
+            value, stop = decoder.raw_decode(text, start)
+            yield f"line {line}", value
+            start = SPACE.match(text, stop).end()  # type: ignore[union-attr]
+    except (ValueError, RecursionError) as error:
+        place = getattr(error, "pos", start)
+        rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON"
+        shown = text[text.rfind("\n", 0, place) + 1 : place + 200].split("\n")[0]
+        raise ArgumentError(argument, f"{rule} ({json_fault(error)})", shown) from error
 
 
-def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
+def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[str, object]]:
     csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
     # strict: else a quote that is not closed would swallow all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header: list[str] = []
+    line = 1
     try:
-        while True:
+        header = [cell.strip() for cell in next(filter(None, rows), [])]
+        line = rows.line_num + 1
+        for cells in rows:
+            if cells and len(cells) != len(header):
+                rule = f"{name}: line {line} must have the {len(header)} cells of the header"
+                raise ArgumentError(argument, rule, cells)
+            if cells:
+                yield f"line {line}", dict(zip(header, cells, strict=True))
             line = rows.line_num + 1
-            cells = next(rows, None)
-            if cells is None:
-                return
-            if not header:
-                header = [cell.strip() for cell in cells]
-            elif cells:
-                if len(cells) != len(header):
-                    rule = f"{name}: line {line} must have the {len(header)} cells of the header"
-                    raise ArgumentError(argument, rule, cells)
-                yield line, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise ArgumentError(argument, f"{name}: line {line} must be CSV ({error})", name) from error
 
 
-def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object]]:
+def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[str, object]]:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
@@ -170,4 +153,4 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
         raise ArgumentError(
             argument, f"must be a Parquet file ({one_line(error)})", name
         ) from error
-    return enumerate(rows, start=1)
+    return [(f"row {number}", row) for number, row in enumerate(rows, start=1)]

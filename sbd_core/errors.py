@@ -14,13 +14,10 @@ SetBlockDecodingError
 import math
 import sys
 from importlib.util import find_spec
-from typing import Any
 
 MAX_SHOWN = 80
 MOST_INTEGER = 2**63 - 1
 MAX_SHOWN_PATH, MAX_REASON = 400, 300
-PLAIN = (str, int, float, bool, type(None))
-"""Types of values that an error keeps when it is pickled."""
 EXTRAS: dict[str, tuple[str, ...]] = {
     "train": ("accelerate", "filelock", "tqdm"),
     "eval": ("filelock", "tqdm"),
@@ -37,32 +34,27 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 class SetBlockDecodingError(Exception):
     """Base class of the errors that this package raises on purpose; the message is one line."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Make the error picklable. An attribute whose type is not in PLAIN becomes text."""
-        fields = {
-            name: value if isinstance(value, PLAIN) else shown(value)
-            for name, value in self.__dict__.items()
-        }
-        return _remade, (type(self), self.args, fields)
-
 
 class ArgumentError(SetBlockDecodingError, ValueError):
     """The argument named `argument` breaks `rule`; `value` is the value that was given."""
 
     def __init__(self, argument: str, rule: str, value: object) -> None:
-        self.argument = argument
-        self.rule = rule
-        self.value = value
-        super().__init__(f"{shown_name(argument)}: {rule}; got {shown(value)}")
+        super().__init__(argument, rule, value)
+        self.argument, self.rule, self.value = argument, rule, value
+
+    def __str__(self) -> str:
+        return f"{shown_name(self.argument)}: {self.rule}; got {shown(self.value)}"
 
 
 class MissingExtraError(SetBlockDecodingError, ImportError):
     """The package `package` is not installed; the optional part `extra` of sbd-core needs it."""
 
     def __init__(self, extra: str, package: str) -> None:
-        self.extra = extra
-        self.package = package
-        super().__init__(f'{package} is not installed: pip install "sbd-core[{extra}]"')
+        super().__init__(extra, package)
+        self.extra, self.package = extra, package
+
+    def __str__(self) -> str:
+        return f'{self.package} is not installed: pip install "sbd-core[{self.extra}]"'
 
 
 class ModelError(SetBlockDecodingError):
@@ -109,15 +101,6 @@ def require_extra(extra: str) -> None:
     for package in EXTRAS[extra]:
         if find_spec(package) is None:
             raise MissingExtraError(extra, package)
-
-
-def _remade(
-    kind: type[SetBlockDecodingError], args: tuple[Any, ...], fields: dict[str, Any]
-) -> SetBlockDecodingError:
-    error = kind.__new__(kind)
-    error.args = args
-    error.__dict__.update(fields)
-    return error
 
 
 def shown_name(name: str, most: int = MAX_SHOWN) -> str:

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import os
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -60,16 +59,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 
     Raises ArgumentError if the file cannot be written; an old file at `path` is then unchanged.
     """
-    temporary = None
+    temporary = beside(path, f"{os.getpid()}-{threading.get_ident()}")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            temporary = file.name
-            file.write(data)
-        os.chmod(temporary, 0o644)
+        temporary.write_bytes(data)
         os.replace(temporary, path)
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        with suppress(OSError):
+            temporary.unlink()
         raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
 
 
@@ -136,10 +132,10 @@ def recover(folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def beside(folder: Path, kind: str) -> Path:
-    """Return the path .NAME.KIND beside a folder called NAME, for another version of it."""
-    folder = folder.absolute()
-    return folder.with_name(f".{folder.name}.{kind}")
+def beside(path: Path, kind: str) -> Path:
+    """Return the path .NAME.KIND beside a file or folder called NAME, for another version of it."""
+    path = path.absolute()
+    return path.with_name(f".{path.name}.{kind}")
 
 
 def flush(path: Path) -> None:

@@ -18,12 +18,10 @@ class NextTokenPrediction:
         self._causal_ids = list(state.prompt_ids)
 
     def next_request(self) -> ForwardRequest | None:
-        """See Strategy."""
         state = self._state
         return None if state.is_finished else state.request(self._causal_ids, (), 1)
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """See Strategy."""
         state = self._state
         stats = state.causal_stats(state.receive(result), 1, is_recorded=state.is_recorded)
         position, self._causal_ids = len(state.answer), stats.sample(state.generator)

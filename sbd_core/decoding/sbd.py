@@ -111,7 +111,6 @@ class SetBlockDecoding:
         """Tokens of wholly pinned blocks: already final; the next event commits them."""
 
     def next_request(self) -> ForwardRequest | None:
-        """See Strategy."""
         state, pending = self._state, self._pending
         if pending is None:
             return state.request(state.prompt_ids, (), 1)
@@ -137,7 +136,6 @@ class SetBlockDecoding:
             pending.add(block.final_token_ids)
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """See Strategy."""
         state, pending, block = self._state, self._pending, self._block
         logits = state.receive(result)
         if pending is None:
@@ -183,7 +181,6 @@ class CausalFirstDecoding:
         self._block = Span(0, 0)
 
     def next_request(self) -> ForwardRequest | None:
-        """See Strategy."""
         state, pending = self._state, self._pending
         if state.is_finished:
             return None
@@ -196,7 +193,6 @@ class CausalFirstDecoding:
         return state.request(pending.token_ids, masks, len(pending.token_ids))
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """See Strategy."""
         state, pending, block = self._state, self._pending, self._block
         logits = state.receive(result)
         read = [] if pending is None else pending.token_ids

@@ -126,7 +126,6 @@ class DraftAndVerify:
         self._num_top = 0 if state.config.temperature else 1 + NUM_ALTERNATIVES
 
     def next_request(self) -> ForwardRequest | None:
-        """See Strategy."""
         state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
@@ -165,7 +164,6 @@ class DraftAndVerify:
         return [self._state.model.mask_token_id] * span.size
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """See Strategy."""
         state, block, start = self._state, self._block, len(self._state.answer)
         logits, num_checked = state.receive(result), len(self._draft.token_ids) + 1
         causal = state.causal_stats(logits, num_checked)

@@ -47,23 +47,6 @@ ATTENTION = ("sdpa", "eager")
 """Attention implementations that take any mask; flash kernels take causal ones alone."""
 
 
-def _wrapped(model: Any, **facts: Any) -> Any:
-    """Wrap a model for decoding token ids, without a tokenizer. facts: of TransformersModel.
-
-    Raises ArgumentError or ModelError if the model cannot decode blocks.
-    """
-    name = model.config._name_or_path or type(model).__name__
-    attention = model.config._attn_implementation
-    if attention not in ATTENTION:
-        raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
-    require_block_attention(model, name)
-    gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
-    head = gate.sampler_head if gate else None
-    return TransformersModel(
-        model, name, TransformersBackend(model, gate), sampler_head=head, **facts
-    )
-
-
 @dataclass
 class SetBlockOutput(ModelOutput):
     """The result of generate() if return_dict_in_generate is True.
@@ -148,11 +131,22 @@ def generate(
     kept = torch.ones_like(input_ids) if mask is None else mask != 0
     num_padding = kept.int().argmax(dim=1).tolist()
     rules = read_processors(logits_processor or [], num_padding)
-    ends = _end_token_ids(generation_config)
+    ends = frozenset(_end_token_ids(generation_config))
     mask_token_id = _mask_token_id(model, mask_token_id, ends, is_needed=strategy != "ntp")
-    stats = with_processors(rules)
-    wrapped = _wrapped(
-        model, mask_token_id=mask_token_id, end_token_ids=ends, compute_logit_stats=stats
+    name = model.config._name_or_path or type(model).__name__
+    attention = model.config._attn_implementation
+    if attention not in ATTENTION:
+        raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
+    require_block_attention(model, name)
+    gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
+    wrapped: Any = TransformersModel(
+        model,
+        name,
+        TransformersBackend(model, gate),
+        mask_token_id=mask_token_id,
+        end_token_ids=ends,
+        compute_logit_stats=with_processors(rules),
+        sampler_head=gate.sampler_head if gate else None,
     )
     if seed is None:
         seed = int(torch.randint(2**31, ())) if generation_config.do_sample else 0
@@ -182,60 +176,37 @@ def generate(
     return _output(rows, input_ids, generation_config)
 
 
-def folder_generate(
-    model: Any,
-    inputs: Any = None,
-    *,
-    streamer: Any = None,
-    tokenizer: Any = None,
-    assistant_model: Any = None,
-    stop_strings: Any = None,
-    stopping_criteria: Any = None,
-    generation_config: Any = None,
-    custom_generate: Any = None,
-    **arguments: Any,
-) -> Any:
+def folder_generate(model: Any, inputs: Any = None, **arguments: Any) -> Any:
     """Serve as the generate() of a model folder whose custom_generate imports it.
 
     model.generate(**inputs) calls this function if the folder was loaded with trust_remote_code.
     transformers' own generate() prepares the inputs and then calls that of this module.
-    tokenizer: needed for stop_strings; also names the mask token if the config does not.
-    custom_generate: another function or folder that decodes instead of this code.
-    All other arguments are those of transformers or of generate(). Raises as generate() does.
+    arguments: those of transformers or of generate(). With custom_generate, that function or
+    folder decodes instead of this code. stop_strings need a tokenizer, which also names the mask
+    token if the config does not. Raises as generate() does.
     """
     by_transformers = partial(type(model).generate, model, inputs)
-    if custom_generate is not None:
-        return by_transformers(
-            generation_config=generation_config,
-            stopping_criteria=stopping_criteria,
-            streamer=streamer,
-            tokenizer=tokenizer,
-            assistant_model=assistant_model,
-            stop_strings=stop_strings,
-            custom_generate=custom_generate,
-            **arguments,
-        )
-    if assistant_model is not None:
+    if arguments.get("custom_generate") is not None:
+        return by_transformers(**arguments)
+    streamer, tokenizer = arguments.pop("streamer", None), arguments.pop("tokenizer", None)
+    assistant = arguments.pop("assistant_model", None)
+    if assistant is not None:
         rule = 'must not be given: a block is drafted by the model itself, see strategy="verify"'
-        raise ArgumentError("assistant_model", rule, type(assistant_model).__name__)
-    settings = generation_config or model.generation_config
-    stop_strings = stop_strings or settings.stop_strings
+        raise ArgumentError("assistant_model", rule, type(assistant).__name__)
+    settings = copy.deepcopy(arguments.get("generation_config") or model.generation_config)
+    stop_strings = arguments.pop("stop_strings", None) or settings.stop_strings
+    criteria = StoppingCriteriaList(arguments.pop("stopping_criteria", None) or ())
     if settings.stop_strings:
-        generation_config = copy.deepcopy(settings)
-        generation_config.stop_strings = None
-    criteria = StoppingCriteriaList(stopping_criteria or ())
+        settings.stop_strings = None
+        arguments["generation_config"] = settings
     if stop_strings:
         if tokenizer is None:
             raise ArgumentError("tokenizer", "must be given with stop_strings", None)
         criteria.append(StopStringCriteria(tokenizer, stop_strings))
     if tokenizer is not None and getattr(model.config, "mask_token_id", None) is None:
         arguments.setdefault("mask_token_id", tokenizer.mask_token_id)
-    return by_transformers(
-        generation_config=generation_config,
-        stopping_criteria=criteria,
-        custom_generate=partial(generate, token_streamer=streamer),
-        **arguments,
-    )
+    arguments["custom_generate"] = partial(generate, token_streamer=streamer)
+    return by_transformers(stopping_criteria=criteria, **arguments)
 
 
 def _decode(
@@ -366,8 +337,6 @@ def _max_new_tokens(model: TransformersModel, input_ids: Tensor, generation_conf
     return left
 
 
-def _end_token_ids(generation_config: Any) -> frozenset[int]:
+def _end_token_ids(generation_config: Any) -> list[int]:
     ids = generation_config.eos_token_id
-    if ids is None:
-        return frozenset()
-    return frozenset([ids] if isinstance(ids, int) else map(int, ids))
+    return [] if ids is None else [ids] if isinstance(ids, int) else [*map(int, ids)]

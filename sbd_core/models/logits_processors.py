@@ -43,8 +43,6 @@ BEFORE_A_PENALTY: tuple[type, ...] = (
 )
 """Processors that may come before a repetition penalty, as the order does not change the logits."""
 SETTINGS: dict[type, str] = {
-    kinds.RepetitionPenaltyLogitsProcessor: "repetition_penalty",
-    kinds.NoRepeatNGramLogitsProcessor: "no_repeat_ngram_size",
     kinds.MinLengthLogitsProcessor: "min_new_tokens",
     kinds.MinNewTokensLengthLogitsProcessor: "min_new_tokens",
     kinds.ForcedBOSTokenLogitsProcessor: "forced_bos_token_id",
@@ -52,24 +50,15 @@ SETTINGS: dict[type, str] = {
     kinds.PrefixConstrainedLogitsProcessor: "prefix_allowed_tokens_fn",
     kinds.SequenceBiasLogitsProcessor: "sequence_bias",
     kinds.NoBadWordsLogitsProcessor: "bad_words_ids",
-    kinds.SuppressTokensAtBeginLogitsProcessor: "begin_suppress_tokens",
-    kinds.UnbatchedClassifierFreeGuidanceLogitsProcessor: "guidance_scale",
-    kinds.ExponentialDecayLengthPenalty: "exponential_decay_length_penalty",
-    kinds.WatermarkLogitsProcessor: "watermarking_config",
-    kinds.SynthIDTextWatermarkLogitsProcessor: "watermarking_config",
 }
 """Processors that may depend on earlier tokens: {class: argument of generate() that adds it}."""
-
-
 HONOURED = frozenset(
     (
         # By logits processors, which read_processors() takes or refuses by name.
         *("do_sample", "temperature", "top_k", "top_p", "min_p", "top_h", "typical_p"),
-        *("epsilon_cutoff", "eta_cutoff", "repetition_penalty", "no_repeat_ngram_size"),
-        *("bad_words_ids", "renormalize_logits", "forced_bos_token_id", "forced_eos_token_id"),
-        *("remove_invalid_values", "exponential_decay_length_penalty", "suppress_tokens"),
-        *("begin_suppress_tokens", "sequence_bias", "guidance_scale", "watermarking_config"),
-        *("min_length", "min_new_tokens"),
+        *("epsilon_cutoff", "eta_cutoff", "repetition_penalty", "bad_words_ids", "sequence_bias"),
+        *("renormalize_logits", "remove_invalid_values", "suppress_tokens", "min_length"),
+        *("min_new_tokens", "forced_bos_token_id", "forced_eos_token_id"),
         # By decoding itself.
         *("max_length", "max_new_tokens", "pad_token_id", "bos_token_id", "eos_token_id"),
         # They change no token: caches, compilation, beams and assistants that nobody asks for.
@@ -187,7 +176,7 @@ def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[
         raise ArgumentError("repetition_penalty", rule, lengths)
     for other in earlier:
         if type(other) not in BEFORE_A_PENALTY:
-            name = SETTINGS.get(type(other), type(other).__name__)
+            name = type(other).__name__
             rule = f"must not come after {name}, as it is applied to the model's own logits"
             raise ArgumentError("repetition_penalty", rule, processor.penalty)
     return float(processor.penalty)

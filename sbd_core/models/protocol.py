@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sbd_core.config import Calibration, StrategyName
 from sbd_core.cost import ModelShape
@@ -29,22 +29,6 @@ class Cache(Protocol):
     def truncate(self, length: int) -> None:
         """Forget every token from position `length` on."""
         ...
-
-
-AnyPool = TypeVar("AnyPool")
-
-
-class SlotCache(Generic[AnyPool]):
-    """KV cache of one text, in slot number `slot` of a backend's pool for several texts."""
-
-    def __init__(self, pool: AnyPool, slot: int) -> None:
-        self.pool = pool
-        self.slot = slot
-        self.length = 0
-
-    def truncate(self, length: int) -> None:
-        """Forget every token from position `length` on."""
-        self.length = min(self.length, length)
 
 
 @dataclass(frozen=True, slots=True)

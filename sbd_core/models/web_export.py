@@ -16,7 +16,7 @@ import torch
 
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.files import replaced_folder, require_new_folder
-from sbd_core.models.backends.llama.weights import has_known_shape
+from sbd_core.models.backends.llama.forward import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.loading import read, read_with_adapter

@@ -81,54 +81,25 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
             raise ModelError(f"{subject} {rule}: {DAMAGED}, or install the version that wrote it")
         if manifest["digest"] != digest_of(manifest):
             raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
-        _check(manifest)
+        name, entries = manifest["name"], manifest["files"].items()
+        if name in ("", "..") or Path(name).name != name or not name.isprintable():
+            raise ValueError("name must be one plain part of a path")
+        # As ui/web/engine/files.ts asks it, too.
+        if not all(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", file) for file, _ in entries):
+            raise ValueError("a file's name must be letters, digits, dots, - and _")
+        files = {file: (entry["size"], entry["sha256"]) for file, entry in entries}
     except ModelError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = shown_name("lacks " * isinstance(error, KeyError) + one_line(error))
         raise ModelError(f"{subject} has a damaged {WEB_MANIFEST} ({why}): {DAMAGED}") from error
-    for name, entry in manifest["files"].items():
+    for name, (size, digest) in files.items():
         file = folder / name
         if not file.is_file():
             raise ModelError(f"{subject} lacks {shown(name)}: {DAMAGED}")
-        size = file.stat().st_size
-        if size != entry["size"]:
-            raise ModelError(
-                f"{subject}: {name} has {size} bytes, not the {entry['size']} of its manifest: it "
-                f"was cut off, or belongs to another export; {DAMAGED}"
-            )
-        if reads_all and sha256(file) != entry["sha256"]:
-            raise ModelError(f"{subject}: {name} is altered, or of another export: {DAMAGED}")
+        if file.stat().st_size != size or (reads_all and sha256(file) != digest):
+            raise ModelError(f"{subject}: {name} is cut off, or of another export: {DAMAGED}")
     return WebFolder(folder, manifest)
-
-
-def _check(manifest: Mapping[str, Any]) -> None:
-    """Check whatever Python reads of a manifest.
-
-    Raises ValueError, KeyError, TypeError or AttributeError, with a message that names the entry.
-    """
-
-    def require(is_fine: object, entry: str, rule: str) -> None:
-        if not is_fine:
-            raise ValueError(f"{entry} must be {rule}")
-
-    def is_count(value: object, least: int = 0) -> bool:
-        return type(value) is int and value >= least
-
-    name, config = manifest["name"], manifest["config"]
-    is_part = isinstance(name, str) and name not in ("", "..") and Path(name).name == name
-    require(is_part and name.isprintable(), "name", "one plain part of a path")
-    sizes = [manifest["download"][engine] for engine in ENGINES]
-    require(all(map(is_count, sizes)), "download", "a number of bytes for each engine")
-    for file, entry in manifest["files"].items():
-        # As ui/web/engine/files.ts asks it, too.
-        is_name = re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", file)
-        require(is_name, "a file's name", "letters, digits, dots, - and _")
-        require(is_count(entry["size"]), f"size of {file}", "a number of bytes")
-        require(isinstance(entry["sha256"], str), f"sha256 of {file}", "a text")
-    require(isinstance(config["has_adapter"], bool), "has_adapter", "true or false")
-    low, high = config["block_range"]
-    require(is_count(low, 1) and is_count(high, low), "block_range", "two rising whole numbers")
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:

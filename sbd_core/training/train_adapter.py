@@ -21,7 +21,7 @@ import torch
 
 from sbd_core.errors import ArgumentError
 from sbd_core.files import recover, weights_sha256
-from sbd_core.models.backends.llama.weights import has_known_shape
+from sbd_core.models.backends.llama.forward import has_known_shape
 from sbd_core.models.block_adapter import (
     BlockAdapterInfo,
     read_block_adapter,

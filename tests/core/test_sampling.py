@@ -14,7 +14,7 @@ from sbd_core.decoding import repetition
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.sampler_head import NUM_CANDIDATES, SamplerHead, sampler_change
-from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats, forbid
+from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats
 
 INF = math.inf
 
@@ -46,18 +46,6 @@ def test_measures_are_those_of_the_softmax_at_the_temperature(temperature) -> No
         assert found.distribution[row].tolist() == pytest.approx(shares, rel=1e-4)
 
 
-def test_temperature_0_takes_the_argmax_of_the_logits() -> None:
-    logits = drawn(50, 40)
-    assert torch.equal(Candidates.from_logits(logits).token_ids, logits.argmax(dim=-1))
-
-
-@pytest.mark.parametrize("vocabulary", [2, 50, 2048])
-def test_equal_logits_go_to_the_first_token_as_argmax_has_it(vocabulary) -> None:
-    """Coarse dtypes (bf16) tie often; generate() and verify take the first of equals."""
-    found = Candidates.from_logits(torch.zeros(3, vocabulary))
-    assert found.token_ids.tolist() == [0, 0, 0]
-
-
 def test_logits_one_rounding_apart_still_go_to_the_larger() -> None:
     """Their softmax is equal in fp32; argmax of the logits is what transformers takes."""
     low = torch.tensor(0.001)
@@ -68,17 +56,7 @@ def test_logits_one_rounding_apart_still_go_to_the_larger() -> None:
         assert Candidates.from_logits(row[None]).token_ids.tolist() == [best]
 
 
-def test_a_low_temperature_becomes_the_argmax_and_a_high_one_uniform() -> None:
-    logits = drawn(200, 8)
-    generator = torch.Generator().manual_seed(0)
-    cold = Candidates.from_logits(logits, 1e-4, generator)
-    assert torch.equal(cold.token_ids, logits.argmax(dim=-1))
-    hot = Candidates.from_logits(logits, 1e6, generator)
-    assert hot.entropy.tolist() == pytest.approx([math.log(8)] * 200, rel=1e-5)
-    assert set(hot.token_ids.tolist()) == set(range(8))
-
-
-@pytest.mark.parametrize("temperature", [1e-30, 1e-38, 1e-44, 1e-46, 5e-324])
+@pytest.mark.parametrize("temperature", [1e-30, 1e-44, 5e-324])
 def test_huge_logits_and_a_tiny_temperature_are_the_argmax(temperature) -> None:
     logits = torch.tensor([[3e38, -3e38, 1e38, 0.0], [-INF, -3e38, -2e38, -INF]])
     found = Candidates.from_logits(logits, temperature, torch.Generator().manual_seed(0))
@@ -86,20 +64,12 @@ def test_huge_logits_and_a_tiny_temperature_are_the_argmax(temperature) -> None:
     assert found.entropy.tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("temperature", [1e30, 1e38, 1e39, 1e308])
+@pytest.mark.parametrize("temperature", [1e30, 1e308])
 def test_a_huge_temperature_is_uniform_over_what_is_allowed(temperature) -> None:
     found = Candidates.from_logits(
         torch.tensor([[5.0, -INF, 0.0]]), temperature, torch.Generator().manual_seed(0)
     )
     assert found.distribution[0].tolist() == pytest.approx([0.5, 0.0, 0.5])
-
-
-def test_sampling_follows_the_softmax() -> None:
-    shares = torch.tensor([0.6, 0.3, 0.1])
-    generator = torch.Generator().manual_seed(5)
-    found = Candidates.from_logits(shares.log().repeat(20_000, 1), 1.0, generator)
-    frequency = found.token_ids.bincount(minlength=3) / 20_000
-    assert frequency.tolist() == pytest.approx(shares.tolist(), abs=0.015)
 
 
 def test_sampling_draws_from_the_generator_alone() -> None:
@@ -113,15 +83,6 @@ def test_sampling_draws_from_the_generator_alone() -> None:
     state = torch.random.get_rng_state()
     Candidates.from_logits(logits, 1.0, torch.Generator().manual_seed(3))
     assert torch.equal(state, torch.random.get_rng_state())
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_a_token_with_minus_infinity_is_never_taken(temperature) -> None:
-    logits = torch.zeros(500, 4)
-    logits[:, 2] = -INF
-    found = Candidates.from_logits(logits, temperature, torch.Generator().manual_seed(0))
-    assert 2 not in found.token_ids.tolist()
-    assert found.distribution[:, 2].tolist() == [0.0] * 500
 
 
 @pytest.mark.parametrize(
@@ -146,18 +107,6 @@ def test_a_bad_temperature_is_refused(temperature) -> None:
     with pytest.raises(ArgumentError) as caught:
         Candidates.from_logits(torch.zeros(1, 2), temperature)
     assert caught.value.argument == "temperature"
-
-
-def test_forbid_touches_the_tokens_named_and_no_other() -> None:
-    logits = drawn(2, 5)
-    before = logits.clone()
-    forbid(logits, [3, 1])
-    assert logits[:, [1, 3]].tolist() == [[-INF, -INF]] * 2
-    kept = [0, 2, 4]
-    assert torch.equal(logits[:, kept], before[:, kept])
-    distribution = Candidates.from_logits(logits).distribution
-    assert distribution is not None
-    assert distribution[:, 3].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
@@ -288,16 +237,6 @@ def test_shares_are_those_of_the_softmax_for_any_token(temperature) -> None:
     some = found.rows(4, 9)
     assert some.token_probabilities(ids[4:9]) == pytest.approx(shares[4:9], rel=1e-5)
     assert (some.distribution is None) == (temperature == 0)
-
-
-def test_tokens_are_drawn_as_candidates_draws_them() -> None:
-    logits = spread_logits(50, 9, 1.0)
-    found = measure(logits.clone(), LogitStatsSpec(temperature=0.8))
-    drawn_ids = found.sample(torch.Generator().manual_seed(4))
-    candidates = Candidates.from_logits(logits, 0.8, torch.Generator().manual_seed(4))
-    assert drawn_ids == candidates.token_ids.tolist()
-    still = measure(logits, LogitStatsSpec())
-    assert still.sample(torch.Generator()) == still.best_ids
 
 
 def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:

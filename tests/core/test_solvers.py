@@ -185,18 +185,6 @@ def test_random_draws_every_subset_of_k_equally_often() -> None:
     assert all(count == pytest.approx(1000, abs=130) for count in counts.values())
 
 
-def test_random_uses_the_generator_and_nothing_else() -> None:
-    candidates, is_masked = make([0.1] * 12), torch.ones(12, dtype=torch.bool)
-    state = torch.random.get_rng_state()
-    first, again, other = (
-        reveal_order(Random(k=5), candidates, is_masked, torch.Generator().manual_seed(s))
-        for s in (1, 1, 2)
-    )
-    assert first == again
-    assert first != other
-    assert torch.equal(state, torch.random.get_rng_state())
-
-
 @pytest.mark.parametrize("rule", SOLVERS.values())
 def test_a_rule_is_pure_and_reveals_masked_positions_at_least_one_each_once(rule) -> None:
     for candidates, is_masked, _ in cases(9, count=60):

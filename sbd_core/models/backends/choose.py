@@ -8,8 +8,7 @@ import torch
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ModelError
 from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend
-from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend, can_fuse, has_known_shape
 from sbd_core.models.backends.transformers import GatedLinears, TransformersBackend
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.hf_model import HuggingFaceModel

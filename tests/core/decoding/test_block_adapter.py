@@ -18,7 +18,7 @@ from sbd_core.models.model_folder import ADAPTER_INFO
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.solvers import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
-from tests.core.decoding.doubles import random_ids, used_alternative
+from tests.core.decoding.doubles import random_ids
 
 
 @pytest.mark.parametrize(
@@ -85,19 +85,6 @@ def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(adapted
         [wanted] = adapted.forward_batch([request])
         caches[1].truncate(len(first))
         torch.testing.assert_close(beside[rows], wanted, atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize("penalty", [1.0, 1.3])
-def test_alternatives_change_no_token_alone_or_together(adapted, llama, penalty) -> None:
-    shared = {"max_new_tokens": 24, "repetition_penalty": penalty}
-    config = DecodeConfig(strategy="verify", block_size=4, **shared)
-    prompts = random_ids(8, llama.vocabulary_size)
-    traces = generate_batch(adapted, prompts, config, batch_size=3)
-    assert any(map(used_alternative, traces))
-    for prompt, trace in zip(prompts, traces, strict=True):
-        wanted = generate(llama, prompt, DecodeConfig(strategy="ntp", **shared))
-        assert trace.token_ids == wanted.token_ids
-        assert generate(adapted, prompt, config).token_ids == wanted.token_ids
 
 
 def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:

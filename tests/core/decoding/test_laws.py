@@ -1,7 +1,6 @@
 """Laws 1 to 3: a decode is what it is from scratch, by transformers' greedy, and in any batch."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -10,9 +9,7 @@ import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, generate, stream
 from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import ForwardRequest
 from sbd_core.solvers import EntropyBound, Random
-from tests.conftest import unfused
 from tests.core.decoding import reference
 from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
 from tests.core.decoding.reference import Recorder
@@ -170,20 +167,6 @@ def test_ntp_and_verify_are_greedy_generate_on_random_models(tiny) -> None:
     assert len(set(answers)) > NUM_PROMPTS // 2, "the prompts hardly mattered"
 
 
-def test_ntp_and_verify_are_greedy_generate_on_the_bundled_model(nano) -> None:
-    num_drafted = num_passes = 0
-    for index, text in enumerate(corpus_texts(NUM_PROMPTS // 2)):
-        expected = greedy(nano, nano.encode(text, is_raw=False), 8)
-        assert answer(nano, text, "ntp", 8) == expected
-        size = BLOCK_SIZES[index % len(BLOCK_SIZES)]
-        config = DecodeConfig(strategy="verify", max_new_tokens=8, block_size=size)
-        trace = generate(nano, text, config)
-        assert trace.token_ids == expected
-        num_drafted += trace.num_tokens - trace.num_forwards
-        num_passes += trace.num_forwards
-    assert num_drafted > num_passes / 10, "hardly a draft was ever accepted"
-
-
 @pytest.mark.parametrize("max_rows", [3, 9, 41])
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
 @pytest.mark.parametrize("agreement", [0.0, 0.6, 0.9, 1.0])
@@ -277,26 +260,6 @@ def test_prompts_of_any_length_decode_together_as_alone(tiny, settings) -> None:
     check_together_is_alone(tiny, prompts[::2] + prompts[1::2], config, 4)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_corpus_prompts_decode_together_as_alone(nano, strategy) -> None:
-    config = DecodeConfig(strategy=strategy, max_new_tokens=40)
-    num_passes = check_together_is_alone(nano, corpus_texts(7), config, 3)
-    assert strategy == "ntp" or num_passes < 7 * 40 / 2, "blocks hardly helped"
-
-
-@pytest.mark.parametrize("batch_size", [1, 3, 50])
-def test_events_are_those_of_stream_whatever_the_batch(batch_size) -> None:
-    model = chance_model(5, agreement=0.5)
-    for strategy in STRATEGIES:
-        config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=15)
-        traces = generate_batch(model, ["ab", "c", "hhg"] * 4, config, batch_size=batch_size)
-        for prompt, trace in zip(["ab", "c", "hhg"] * 4, traces, strict=True):
-            alone = generate(model, prompt, config)
-            assert [replace(e, seconds=0) for e in trace.events] == [
-                replace(e, seconds=0) for e in alone.events
-            ]
-
-
 def test_each_prompt_has_a_random_stream_of_its_own() -> None:
     config = DecodeConfig(solver=Random(k=2), block_size=6, max_new_tokens=12, temperature=1.0)
     first, *others = generate_batch(chance_model(2), ["ab"] * 5, config, batch_size=3)
@@ -313,24 +276,3 @@ def test_bad_input_is_refused_before_the_first_pass() -> None:
         stream_batch(model, ["a", "b"], DecodeConfig(), seeds=[1])
     assert not model.calls
     assert generate_batch(model, [], DecodeConfig()) == []
-
-
-def test_a_ragged_pass_gives_the_logits_of_single_ones(llama) -> None:
-    """Every mix of causal rows and block rows, long and short, and slots that sit out."""
-    plain = unfused(llama)
-    caches, single = llama.new_caches(5), plain.new_caches(5)
-    prompts = [*random_ids(4, llama.vocabulary_size), list(range(40, 101))]
-    passes = [
-        {i: (prompt, (), 1) for i, prompt in enumerate(prompts)},
-        {0: ((), (7, 8), 0), 1: ((9,), (), 1), 3: ((5, 6, 7), (2, 2, 9), 3)},
-        {4: ((5, 6), (2,) * 5, 1), 2: (tuple(range(50)), (2, 2), 2), 0: ((8,), (3, 4), 1)},
-        {3: ((4,), (2,), 0)},
-    ]
-    for shares in passes:
-        found = llama.forward_batch(
-            [ForwardRequest(caches[i], *share) for i, share in shares.items()]
-        )
-        for logits, (i, share) in zip(found, shares.items(), strict=True):
-            expected = plain.forward(single[i], *share)
-            assert caches[i].length == single[i].length
-            torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-5)

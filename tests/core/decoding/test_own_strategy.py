@@ -1,6 +1,5 @@
 """A decode that names no strategy takes the one that the model's folder names."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from sbd_core.__main__ import main
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, generate_batch, stream
 from sbd_core.decoding.prompt_files import answer_prompts
-from sbd_core.errors import ArgumentError, ModelError, TraceError
+from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.hf.conversions import prepare
 from sbd_core.models.block_adapter import read_info
 from sbd_core.models.hf_model import HuggingFaceModel
@@ -83,10 +82,3 @@ def test_a_folder_that_names_no_strategy_there_is_is_refused(ready: Path, tmp_pa
     (folder / "config.json").write_text(other)
     with pytest.raises(ModelError, match="must be one of sbd, ntp, verify; got 'greedy'"):
         load(folder)
-
-
-def test_a_trace_without_a_strategy_is_refused(nano: HuggingFaceModel) -> None:
-    data = json.loads(generate(nano, PROMPT, SHORT).to_json())
-    data["config"]["strategy"] = None
-    with pytest.raises(TraceError, match="strategy"):
-        Trace.from_json(json.dumps(data))

@@ -6,7 +6,6 @@ import pytest
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, Trace, generate, generate_batch
-from sbd_core.decoding.api import prompt_token_ids
 from sbd_core.models.hf_model import HuggingFaceModel, byte_of_character
 from sbd_core.training.data import encode_plain_texts
 from sbd_core.training.new_model import SPECIAL_TOKENS
@@ -57,15 +56,6 @@ def test_a_model_without_a_template_reads_a_prompt_as_it_is(tiny_folders) -> Non
         assert not set(model.encode(text, is_raw=False)) & special_ids(model)
 
 
-def test_decoding_reads_exactly_the_encoded_prompt(nano) -> None:
-    for is_raw in (False, True):
-        config = DecodeConfig(is_raw_prompt=is_raw, max_new_tokens=2)
-        trace = generate(nano, "a <m> b", config)
-        assert trace.prompt_token_ids == nano.encode("a <m> b", is_raw=is_raw)
-        assert prompt_token_ids(nano, "a <m> b", config) == trace.prompt_token_ids
-        assert nano.mask_token_id not in trace.prompt_token_ids
-
-
 def test_token_ids_are_taken_as_they_are(nano) -> None:
     ids = [ids_of(nano, "<user>"), nano.mask_token_id, ids_of(nano, "<eos>")]
     trace = generate(nano, ids, DecodeConfig(max_new_tokens=2))
@@ -94,11 +84,6 @@ def test_special_tokens_show_by_name_and_lone_bytes_in_hexadecimal(nano) -> None
         assert nano.token_text(ids_of(nano, characters[byte])) == f"\\x{byte:02X}"
     for byte in (ord("a"), ord("7"), ord("\n"), ord(" ")):
         assert nano.token_text(ids_of(nano, characters[byte])) == chr(byte)
-
-
-def test_the_texts_of_a_prompts_tokens_are_the_prompt(nano) -> None:
-    for text in PLAIN[:3]:
-        assert "".join(nano.token_text(i) for i in nano.encode(text, is_raw=True)) == text
 
 
 def test_an_id_without_a_piece_shows_as_its_number(tiny_folders) -> None:

@@ -10,7 +10,7 @@ import torch
 from sbd_core import DecodeConfig, Trace, generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.sampling import Candidates, forbid
-from sbd_core.solvers import SOLVERS, CausalFirst, EntropyBound, LeftToRight
+from sbd_core.solvers import SOLVERS, CausalFirst, EntropyBound
 from tests.core.decoding.doubles import END, MASK, TEXTS, chance_model, corpus_texts, random_ids
 from tests.scripted import ScriptedModel
 
@@ -208,14 +208,6 @@ def test_nothing_masked_stands_before_an_end_token_and_no_pass_is_spent_after_it
     assert all(reveal.position < 5 for event in pinned.events for reveal in event.reveals)
 
 
-def test_left_to_right_by_one_is_one_token_a_pass_and_a_free_prefill() -> None:
-    config = DecodeConfig(solver=LeftToRight(k=1), block_size=4, max_new_tokens=10)
-    trace = generate(chance_model(0, end_bias=-99.0), "ab", config)
-    positions = [reveal.position for event in trace.events for reveal in event.reveals]
-    assert positions == list(range(10))
-    assert trace.num_forwards == 11
-
-
 def eager_model() -> ScriptedModel:
     """It would end the answer at once, wherever it may."""
     row = [0.0, 0.0, 9.0, 1.0]
@@ -236,18 +228,6 @@ def test_no_end_is_revealed_before_a_pinned_token(last) -> None:
     for event in trace.events:
         for reveal in event.reveals:
             assert (reveal.token_id == 2) == (reveal.position > last)
-
-
-def test_an_end_may_come_before_a_pinned_end() -> None:
-    config = DecodeConfig(block_size=4, max_new_tokens=12, pinned={1: 3, 9: 2})
-    assert generate(eager_model(), "a", config).token_ids == (3, 3, 2)
-
-
-def test_ntp_records_the_position_that_it_reveals(nano) -> None:
-    trace = generate(nano, corpus_texts(1)[0], DecodeConfig(strategy="ntp", max_new_tokens=12))
-    for place, event in enumerate(trace.events):
-        assert [masked.position for masked in event.masked] == [place]
-        assert [reveal.position for reveal in event.reveals] == [place]
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "verify"])
@@ -304,26 +284,6 @@ def test_gamma_0_is_next_token_prediction(adapted, penalty, temperature) -> None
         assert (found.token_ids, found.num_forwards) == (wanted.token_ids, wanted.num_forwards)
         if not temperature:  # above 0 the block's rows draw from the same stream
             assert generate(adapted, prompt, wide).token_ids == wanted.token_ids
-
-
-def test_what_the_causal_rows_say_later_agrees_with_every_first_token(nano) -> None:
-    num_guessed = 0
-    for text in corpus_texts(6):
-        trace = generate(nano, text, replace(GREEDY, block_size=16))
-        firsts = first_tokens(trace)
-        later = {item.position: item for event in trace.events for item in event.hindsight}
-        num_guessed += len(later.keys() - firsts.keys())
-        for position, token_id in firsts.items():
-            if position in later:
-                assert later[position].argmax_id == token_id
-    assert num_guessed > 20
-
-
-def test_the_forward_pass_of_the_prompt_gives_tokens_too() -> None:
-    trace = generate(chance_model(3), "ab", GREEDY)
-    assert trace.events[0].kind == "prefill"
-    assert trace.events[0].committed
-    assert all(len(event.committed) == len(event.reveals) for event in trace.events)
 
 
 def test_each_guess_is_recorded_by_the_row_of_its_own_position(nano: HuggingFaceModel) -> None:

@@ -9,7 +9,6 @@ from transformers import AutoConfig, AutoModelForCausalLM
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError
 from sbd_core.__main__ import main
-from sbd_core.decoding.api import generate_batch
 from sbd_core.hf import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.decoding.doubles import random_ids
@@ -68,12 +67,6 @@ BATCH_SIZES = (1, 3, 8)
 def alone(model, prompts) -> list[tuple[int, ...]]:
     """The answers to the first prompts, each decoded by itself."""
     return [sbd_core.generate(model, text, CONFIG).token_ids for text in prompts[:8]]
-
-
-def test_no_batch_changes_an_answer(model, prompts, alone) -> None:
-    for size in BATCH_SIZES:
-        traces = generate_batch(model, prompts[: len(alone)], CONFIG, batch_size=size)
-        assert [trace.token_ids for trace in traces] == alone
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

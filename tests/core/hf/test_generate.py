@@ -228,16 +228,6 @@ def test_sampling_follows_seed_temperature_and_warpers(plain, ours, tokenizer) -
     assert not torch.equal(several[0], several[1])
 
 
-def test_suppressed_tokens_never_come(plain, tokenizer) -> None:
-    inputs = tokenizer(PROMPTS[:1], return_tensors="pt")
-    options = {"custom_generate": generate, "max_new_tokens": LENGTH}
-    [whole] = plain.generate(**inputs, **options).tolist()
-    worst = whole[-1]
-    for refusal in ({"suppress_tokens": [2, worst]}, {"bad_words_ids": [[worst]]}):
-        [other] = plain.generate(**inputs, **options, **refusal).tolist()
-        assert worst not in other[inputs["input_ids"].shape[1] :]
-
-
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
 def test_a_repetition_penalty_is_that_of_our_generate(strategy, plain, ours, tokenizer) -> None:
     """It may come from an argument, the folder's generation_config, or two processors at once."""

@@ -28,18 +28,6 @@ metric_list:
     aggregation: mean
     higher_is_better: true
 """
-CHOOSE = """\
-task: sbd_choose
-dataset_path: json
-dataset_kwargs: {{data_files: {data}}}
-test_split: train
-output_type: multiple_choice
-doc_to_text: "{{{{question}}}}"
-doc_to_choice: [" yes", " no"]
-doc_to_target: 0
-metric_list:
-  - metric: acc
-"""
 
 
 def test_words_that_run_a_model_get_ours_and_our_tasks() -> None:
@@ -64,8 +52,7 @@ def tasks(tmp_path_factory) -> Path:
     save_tiny(place / "model", "qwen3", tiny_tokenizer(), mask_token_id=2)
     lines = [json.dumps({"question": text, "answer": "7"}) for text in QUESTIONS]
     (place / "data.jsonl").write_text("\n".join(lines) + "\n")
-    for name, text in (("generate", GENERATE), ("choose", CHOOSE)):
-        (place / f"{name}.yaml").write_text(text.format(data=place / "data.jsonl"))
+    (place / "generate.yaml").write_text(GENERATE.format(data=place / "data.jsonl"))
     return place
 
 
@@ -167,25 +154,6 @@ def test_an_adapter_answers_as_it_does_where_we_load_it(tasks, tmp_path) -> None
     wanted = [generate(model, question, config).text for question in QUESTIONS]
     _, rows = evaluated(tasks, "sbd_generate", "strategy=ntp,dtype=float32", 1, tmp_path, "adapter")
     assert [row["resps"][0][0] for row in rows] == wanted
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_loglikelihood_is_that_of_the_causal_head(tasks, tmp_path) -> None:
-    _, ours = evaluated(tasks, "sbd_choose", "strategy=sbd", 1, tmp_path / "sbd")
-    _, theirs = evaluated(tasks, "sbd_choose", "strategy=ntp", 3, tmp_path / "ntp")
-    for one, other in zip(ours, theirs, strict=True):
-        for (mine,), (reference,) in zip(one["resps"], other["resps"], strict=True):
-            assert float(mine[0]) == pytest.approx(float(reference[0]), rel=1e-4)
-            assert float(mine[0]) < 0
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_a_bad_rule_is_one_line(tasks, capsys) -> None:
-    words = ["lm-eval", "--tasks", "sbd_choose", "--include_path", str(tasks), "--device", "cpu"]
-    assert main([*words, "--model_args", "gamma=-1"]) == 2
-    assert "gamma: must be a finite number" in capsys.readouterr().err
 
 
 ASKED = {

@@ -71,19 +71,6 @@ def test_the_mask_takes_what_is_free_and_no_other_logit_changes(origin, architec
     assert len(sbd_core.generate(model, [4, 5], config).token_ids) <= 9
 
 
-def test_next_token_prediction_gives_the_same_answer_and_never_the_mask(tmp_path) -> None:
-    source = saved(tmp_path / "model", tokenizer_with([]), 29)
-    prepare(source, tmp_path / "ready")
-    config = DecodeConfig(strategy="ntp", max_new_tokens=20)
-    before, after = (sbd_core.load(tmp_path / n, device="cpu") for n in ("model", "ready"))
-    answer = sbd_core.generate(before, "hello", config).token_ids
-    assert sbd_core.generate(after, "hello", config).token_ids == answer
-    theirs = after.model.generate(
-        input_ids=torch.tensor([after.encode("hello", is_raw=True)]), max_new_tokens=20
-    )
-    assert tuple(theirs[0, 5:].tolist()) == answer
-
-
 def test_a_reserved_token_that_the_chat_template_uses_is_not_taken(tmp_path) -> None:
     tokenizer = tokenizer_with(RESERVED)
     tokenizer.chat_template = "{% for m in messages %}" + RESERVED[2] + "{% endfor %}"

@@ -132,14 +132,6 @@ def test_two_that_write_at_once_leave_one_whole_graph(folder, kept) -> None:
     assert list(kept.iterdir()) == [kept / "key"]
 
 
-def test_processes_that_load_at_once_leave_one_whole_graph(folder, kept, tmp_path) -> None:
-    code = f"import sbd_core; print(sbd_core.load({str(folder)!r}, device='cpu').runs_on)"
-    words = [sys.executable, "-c", code]
-    started = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    assert {process.communicate()[0] for process in started} == {"ONNX Runtime, float32\n"}
-    assert len(list(kept.iterdir())) == 1
-
-
 def test_a_killed_process_leaves_nothing_that_is_used_or_kept(folder, kept) -> None:
     half = kept / ".key.1-2.new"
     half.mkdir(parents=True)

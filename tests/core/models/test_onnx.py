@@ -4,7 +4,6 @@ import copy
 import random
 import shutil
 
-import numpy as np
 import onnx
 import pytest
 import torch
@@ -13,7 +12,7 @@ from transformers import Qwen2ForCausalLM
 from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
-from sbd_core.models.backends.onnx.export import GRAPH_FILE, Exporter, Operand, hadamard, quantized
+from sbd_core.models.backends.onnx.export import Exporter, hadamard
 from sbd_core.models.backends.onnx.forward import (
     LONG,
     MOST_ROWS,
@@ -105,18 +104,6 @@ def test_a_graph_for_processors_that_saturate_gives_the_same_bits(nano, tmp_path
     assert torch.equal(*logits) == build.products_are_exact()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_verify_is_ntp_token_for_token_in_every_dtype(nano, dtype) -> None:
-    model = in_onnx(nano, dtype)
-    num_saved = 0
-    for text in corpus_texts(10):
-        ntp = generate(model, text, DecodeConfig(strategy="ntp", max_new_tokens=40))
-        verify = generate(model, text, DecodeConfig(strategy="verify", max_new_tokens=40))
-        assert verify.token_ids == ntp.token_ids
-        num_saved += ntp.num_forwards - verify.num_forwards
-    assert num_saved > 0, "no draft was ever accepted"
-
-
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
 def test_torch_keeps_to_one_thread_between_forward_passes_that_have_their_own(
     nano, strategy
@@ -149,16 +136,6 @@ def test_int8_is_near_and_its_answers_are_mostly_those_of_fp32(nano) -> None:
     assert sum(same) >= 15
 
 
-def test_weights_come_back_within_half_a_step_of_their_scale() -> None:
-    weight = torch.randn(6, 101, generator=torch.Generator().manual_seed(0))
-    weight[2] = 0
-    numbers, scales = map(torch.from_numpy, map(np.ascontiguousarray, quantized(weight)))
-    error = (numbers.t().float() * scales[:, None] - weight).abs()
-    assert (error <= 0.501 * scales[:, None]).all()
-    assert error[2].max() == 0
-    assert numbers.abs().amax(0)[[0, 1, 3, 4, 5]].eq(127).all()
-
-
 @pytest.mark.parametrize("size", [1, 2, 16, 64])
 def test_a_basis_is_orthogonal_and_all_its_entries_are_of_one_size(size) -> None:
     matrix = hadamard(size)
@@ -175,7 +152,13 @@ def test_the_turned_basis_changes_logits_by_rounding_alone(tiny_folders, monkeyp
             if parameter.ndim == 1:
                 parameter.add_(torch.randn(parameter.shape) / 3)
     plain = in_onnx(model)
-    monkeypatch.setattr(Exporter, "_rounded", lambda self, name, x: Operand(x, None))
+
+    def multiplied(self, name, x, weight, shared=None):
+        return self.writer.node(
+            "Gemm", [x, self.writer.weight(f"{name}.weight", weight)], name, transB=1
+        )
+
+    monkeypatch.setattr(Exporter, "_multiplied", multiplied)
     ours, theirs = (
         each.forward(each.new_cache(), (5, 6, 7), (2,) * 3, 3)
         for each in (in_onnx(model, "int8"), plain)
@@ -253,20 +236,6 @@ def test_int8_gives_nan_where_a_row_is_not_finite(tiny_folders, value) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_written_graph_is_valid_and_names_its_inputs(nano, tmp_path, dtype) -> None:
-    exporter = Exporter(nano.model, dtype)
-    exporter.write(tmp_path)
-    exporter.write(tmp_path)
-    graph = onnx.load(tmp_path / GRAPH_FILE).graph
-    named = [value.name for value in graph.input][:9]
-    assert named == [
-        *("token_ids", "positions", "wanted", "places", "queries", "query_positions", "rows"),
-        *("cosines", "sines"),
-    ]
-    assert len(graph.output) == 1 + 2 * 6
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
 def test_an_adapter_is_for_the_rows_of_blocks_and_causal_rows_keep_their_bits(
     adapter_folder, llama, dtype
 ) -> None:
@@ -305,16 +274,6 @@ def test_a_pass_without_blocks_runs_no_node_of_the_adapter(adapter_folder) -> No
     model.forward(cache, (5, 6, 7), (), 1)
     with pytest.raises(AttributeError):
         model.forward(cache, (8,), (2,), 1)
-
-
-def test_it_is_seen_where_a_block_changes_the_rows_beside_it(adapter_folder) -> None:
-    model, other = loaded(adapter_folder), loaded(adapter_folder)
-    with torch.no_grad():
-        other.model.lm_head.weight.mul_(1.001)
-    backend, wrong = in_onnx(model).backend, in_onnx(other).backend
-    assert keeps_bits(backend.new_caches, backend.forward)
-    backend.sessions = (backend.sessions[0], wrong.sessions[1])
-    assert not keeps_bits(backend.new_caches, backend.forward)
 
 
 def test_an_adapter_stands_beside_biases_too(tiny_folders, tmp_path) -> None:

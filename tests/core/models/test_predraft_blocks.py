@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from tests.conftest import in_onnx, unfused
+from tests.conftest import in_onnx
 from tests.core.decoding.reference import keys_and_values
 from tests.core.decoding.test_laws import assert_near
 from tests.core.models.test_cuda_graph import still
@@ -77,15 +77,6 @@ def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny) -> None:
         if text:
             tiny.forward(cache, text, (), 1)
         check(tiny, [text], [drawn_request(draw, cache, draw.randint(1, 4))], tiny)
-
-
-@pytest.mark.parametrize("make", [unfused, in_onnx, lambda model: still(model, LONGEST)])
-def test_every_backend_gives_the_bundled_model_the_same(nano, make) -> None:
-    draw, model = random.Random(5), make(nano)
-    for num_blocks in (1, 2, 4):
-        text, cache = ids(draw, 30), model.new_cache()
-        model.forward(cache, text, (), 1)
-        check(model, [text], [drawn_request(draw, cache, num_blocks)], nano)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import gzip
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -207,9 +206,12 @@ FILE = {"../x": {"size": 1, "sha256": ""}}
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (rewritten("weights-01.bin", lambda data: data[:-1]), "its manifest: it was cut off"),
-        (rewritten("weights-00.bin", lambda data: b"\1" + data[1:]), "weights-00.bin is altered"),
-        (rewritten("model-wasm.onnx", lambda data: data[::-1]), "model-wasm.onnx is altered"),
+        (rewritten("weights-01.bin", lambda data: data[:-1]), "weights-01.bin is cut off"),
+        (
+            rewritten("weights-00.bin", lambda data: b"\1" + data[1:]),
+            "weights-00.bin is cut off, or of another",
+        ),
+        (rewritten("model-wasm.onnx", lambda data: data[::-1]), "model-wasm.onnx is cut off"),
         (lambda folder: (folder / "weights-00.bin").unlink(), "lacks 'weights-00.bin'"),
         (rewritten(WEB_MANIFEST, lambda _: b"{"), "has a damaged manifest.json"),
         *(
@@ -242,45 +244,6 @@ def test_a_damaged_folder_is_refused_by_what_is_wrong(nano_folder, tmp_path, dam
 def test_python_decodes_no_export(nano_folder: Path, capsys: Any) -> None:
     assert main(["generate", "hello", "--model", str(nano_folder)]) == 2
     assert "is an export for browsers: name its model" in capsys.readouterr().err
-
-
-JUNK: tuple[Any, ...] = (None, "../../x", -1, 10**15, 1.5, True, [], {"a": 1})
-READ_BY_BROWSERS = {"version", "dtype", "config", "graphs", "trial", "part_bytes"}
-"""Entries of which Python reads little, which other tests hold to."""
-
-
-def places(told: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of a manifest's entries; of long lists those of the first and the last."""
-    items = [*(told.items() if isinstance(told, dict) else enumerate(told))]
-    for key, value in items if len(items) < 14 else (items[0], items[-1]):
-        yield (*place, key)
-        if isinstance(value, dict | list):
-            yield from places(value, (*place, key))
-
-
-def test_a_wrong_manifest_is_one_sentence_or_reads_as_the_right_one(nano_folder, tmp_path):
-    folder = Path(shutil.copytree(nano_folder, tmp_path / "web"))
-    right = open_web(folder)
-    told = json.loads(json.dumps(right.manifest))
-    refusals = []
-    for *way, last in [*places(told)]:
-        if way and way[0] in READ_BY_BROWSERS:
-            continue
-        entry = reduce(lambda value, key: value[key], way, told)
-        before = entry[last]
-        for wrong in JUNK:
-            entry[last] = wrong
-            told["digest"] = digest_of(told)
-            (folder / WEB_MANIFEST).write_text(json.dumps(told))
-            try:
-                web = open_web(folder, reads_all=False)
-            except ModelError as error:
-                refusals.append(str(error))
-                continue
-            assert web.names == right.names
-        entry[last] = before
-    assert len(refusals) > 60
-    assert not [words for words in refusals if "\n" in words]
 
 
 def test_what_no_browser_runs_is_refused_in_one_sentence(
@@ -360,13 +323,6 @@ def test_a_damaged_export_is_made_anew(folder: Path) -> None:
     assert keep_export(folder).digest == made.digest
     open_web(made.folder)
     assert kept() == [made.folder.name]
-
-
-def test_nothing_is_kept_of_an_export_that_fails(folder: Path) -> None:
-    (folder / "tokenizer.json").write_text("{")
-    with pytest.raises(ModelError):
-        keep_export(folder)
-    assert kept() == []
 
 
 def test_an_exported_folder_is_its_own_export(folder: Path, tmp_path: Path) -> None:

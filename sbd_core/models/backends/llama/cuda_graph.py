@@ -16,9 +16,9 @@ from sbd_core.models.backends.llama.forward import (
     FusedLlamaBackend,
     KVCachePool,
     PaddedBatchAttention,
-    visible_keys,
 )
-from sbd_core.models.protocol import ForwardRequest, SlotCache
+from sbd_core.models.backends.slots import SlotCache, rows_of
+from sbd_core.models.protocol import ForwardRequest
 
 NUM_WARM_UPS = 3
 """Number of runs on a side stream before a capture, as libraries initialise in the first ones."""
@@ -71,10 +71,9 @@ class CudaGraphBackend:
         needed = max(text.cache.length for text in requests) + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))
-        step = pool.steps.get((width, adapts))
-        if step is None or step.capacity != pool.capacity:
-            step = pool.steps[width, adapts] = CudaGraphStep(self.fused, pool, width, adapts=adapts)
-        logits = step.run(requests)
+        if (width, adapts) not in pool.steps:
+            pool.steps[width, adapts] = CudaGraphStep(self.fused, pool, width, adapts=adapts)
+        logits = pool.steps[width, adapts].run(requests)
         kept = []
         for text in requests:
             first = text.num_rows - text.num_logits
@@ -94,23 +93,17 @@ class CudaGraphStep:
         self, fused: FusedLlamaBackend, pool: KVCachePool, width: int, *, adapts: bool = False
     ) -> None:
         device, slots = pool.keys.device, pool.num_slots
-        self._fused, self._width, self._adapts = fused, width, adapts
-        # Weak, as the pool keeps its steps: its memory shall be freed together with its caches.
-        self._pool = weakref.ref(pool)
-        self.capacity = pool.capacity
-        # Kept alive here, as the graph reads this very memory.
+        self._fused, self._adapts = fused, adapts
+        # Kept alive here, as the graph reads this very memory. The pool itself is not, as it keeps
+        # its steps: its memory shall be freed together with its caches.
+        self.keys, self.values = pool.keys, pool.values
         self._rotary = fused.rotary_until(pool.capacity)
-        is_cuda = device.type == "cuda"
-        self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
-        self.inputs = self._host.to(device, copy=True)
-        """(7, slots, width): for each row its token id, its positions in the text and in the cache,
-        the three numbers of visible_keys(), and 1 for a row of a block, else 0.
-        """
+        self.inputs = torch.zeros(9, slots, width, dtype=torch.long, device=device)
+        """rows_of() the text in each slot, padded to `width` rows."""
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
         self._replay: Callable[[], None] | None = None
-        self._copied = torch.cuda.Event() if is_cuda else None
 
     @torch.inference_mode()
     def run(self, requests: Sequence[ForwardRequest]) -> Tensor:
@@ -118,21 +111,16 @@ class CudaGraphStep:
 
         The rows of a slot beyond those of its text are padding, and their logits mean nothing.
         """
-        if self._copied is not None:
-            self._copied.synchronize()  # the last run may still be reading it
-        self._host.zero_()
+        rows = torch.zeros(self.inputs.shape, dtype=torch.long)
+        rows[5] = 1  # padding sees the first key, so that its softmax is a number
         for text in requests:
-            row, size, start = self._host[:, text.cache.slot], text.num_rows, text.cache.length
-            row[0, :size] = torch.tensor(text.token_ids)
-            row[1, :size] = torch.tensor(list(text.positions()))
+            slot, start = text.cache.slot, text.cache.length
             # Keys of padding lie after the text, where the next forward pass overwrites them.
-            row[2] = torch.arange(start, start + self._width)
-            row[3] = 1  # padding sees the first key, so that its softmax is a number
-            row[3:6, :size] = torch.tensor(visible_keys(text)).t()
-            row[6, list(text.block_rows())] = 1
-        self.inputs.copy_(self._host, non_blocking=True)
-        if self._copied is not None:
-            self._copied.record()
+            rows[4, slot] = torch.arange(start, start + rows.shape[2])
+            rows[:, slot, : text.num_rows] = torch.from_numpy(rows_of(text))
+        # Pinned, as the device may still copy while the next pass is prepared.
+        rows = rows.pin_memory() if self.inputs.is_cuda else rows
+        self.inputs.copy_(rows, non_blocking=True)
         if self._replay is None:
             self._replay = captured(self._forward, self.logits)
         self._replay()
@@ -140,13 +128,12 @@ class CudaGraphStep:
 
     def _forward(self) -> None:
         """Compute self.logits from self.inputs, with the same shapes and addresses in each call."""
-        fused, pool = self._fused, self._pool()
-        assert pool is not None, "the caches of a request keep their pool"
-        ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
-        places = (self._slot, self._offset, key_places)
-        attention = PaddedBatchAttention(pool, places, self.inputs[3:6], self.capacity)
-        of_block = self.inputs[6].flatten()[:, None].bool() if self._adapts else None
-        hidden = fused.hidden(ids, positions, self._rotary, [attention], of_block)
+        fused, capacity = self._fused, self.keys.shape[-1]
+        ids, positions, _, _, key_places, *_, of_block = self.inputs.flatten(1)
+        places, visible = (self._slot, self._offset, key_places), self.inputs[5:8]
+        attention = PaddedBatchAttention(self.keys, self.values, places, visible, capacity)
+        block_rows = of_block[:, None].bool() if self._adapts else None
+        hidden = fused.hidden(ids, positions, self._rotary, [attention], block_rows)
         logits = torch.mm(fused.weights.norm(hidden), fused.weights.head)
         self.logits.copy_(logits.view(self.logits.shape))
 

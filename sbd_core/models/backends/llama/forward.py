@@ -1,22 +1,208 @@
 """The fused forward pass of Llama-shaped models, equal to that of transformers up to rounding.
 
+No weight is stored twice: the transformers modules become views of the fused tensors. A block
+adapter becomes separate low-rank matrices, which apply to the rows of blocks only.
+
 Linear layers treat the tokens of all texts as the rows of one matrix; only attention tells texts
 apart. PaddedBatchAttention is for texts padded to the same number of rows, PromptAttention for one
-long prompt. Both write new keys and values into the pool, after the cached ones.
-sbd_core.masks.visible_rows says which row may attend to which key.
+long prompt. Both write new keys and values into the pool, after the cached ones. rows_of() says
+which row may attend to which key.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import Linear, Parameter
 from torch.nn.functional import scaled_dot_product_attention, silu
 
-from sbd_core.masks import Blocks, visible_rows
-from sbd_core.models.backends.llama.weights import Weights, fuse_weights, low_rank_layers
-from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.protocol import ForwardRequest, SlotCache
+from sbd_core.models.backends.slots import SlotCache, rows_of
+from sbd_core.models.block_adapter import GROUPS, BlockAdapter, side_by_side
+from sbd_core.models.protocol import ForwardRequest
+
+MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
+STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
+"""Rotary embeddings whose angles do not depend on the length of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A linear layer x @ weight + bias: contiguous weight (in, out), bias (out,) or None."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Apply the layer to x (rows, in); returns (rows, out)."""
+        if self.bias is None:
+            return torch.mm(x, self.weight)
+        return torch.addmm(self.bias, x, self.weight)
+
+    def add_to(self, residual: Tensor, x: Tensor) -> None:
+        """Add the layer's output for x (rows, in) to `residual` (rows, out), in place."""
+        residual.addmm_(x, self.weight)
+        if self.bias is not None:
+            residual.add_(self.bias)
+
+
+class Norm:
+    """RMSNorm of n values, computed as x / sqrt(|x|^2 + n eps) * sqrt(n) weight."""
+
+    def __init__(self, module: Any) -> None:
+        weight = module.weight.detach().float()
+        self.scale = weight * len(weight) ** 0.5
+        self.eps = weight.new_tensor((len(weight) * module.variance_epsilon) ** 0.5)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Normalize x along its last dimension, computing in fp32."""
+        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
+        return (x / length.hypot_(self.eps)).mul_(self.scale).to(x.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Weights of one transformer layer; q, k and v are one matrix, and so are gate and up."""
+
+    attention_norm: Norm
+    query_key_value: Matrix
+    query_norm: Norm | None
+    key_norm: Norm | None
+    out: Matrix
+    feed_forward_norm: Norm
+    gate_up: Matrix
+    down: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """All weights of a model, and the sizes of its heads.
+
+    embedding: (vocab, hidden). head: the output layer (hidden, vocab).
+    rotary: the transformers module that computes rotary cosines and sines.
+    """
+
+    embedding: Tensor
+    layers: list[Layer]
+    norm: Norm
+    head: Tensor
+    num_heads: int
+    num_kv_heads: int
+    head_size: int
+    rotary: Any
+
+
+def can_fuse(model: Any) -> bool:
+    """Whether the fused forward pass may replace a transformers model's own forward pass.
+
+    The model must be Llama-shaped. On a CPU it must also be in fp32, where the two forward passes
+    agree up to rounding.
+    """
+    return has_known_shape(model) and (model.device.type != "cpu" or model.dtype == torch.float32)
+
+
+def has_known_shape(model: Any) -> bool:
+    """Whether a model is Llama-shaped: the fused forward pass can compute all of its layers."""
+    config = model.config
+    if config.model_type not in MODEL_TYPES or not type(model).__name__.endswith("ForCausalLM"):
+        return False
+    rotary = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
+    modules = list(model.modules())
+    return (
+        config.hidden_act == "silu"
+        and rotary in STEADY_ROTARY_TYPES
+        and all(type(each) is Linear for each in modules if isinstance(each, Linear))
+        # The layers of a peft adapter hold plain ones, but compute more than these.
+        and {type(m).__module__.split(".")[0] for m in modules} <= {"torch", "transformers"}
+        and model.lm_head.bias is None
+    )
+
+
+@torch.no_grad()
+def fuse_weights(model: Any) -> Weights:
+    """Fuse the weights of a Llama-shaped model, whose modules become views of the fused weights."""
+    layers, attention = model.model.layers, model.model.layers[0].self_attn
+    embedding, head_size = model.model.embed_tokens, attention.head_dim
+    is_tied = embedding.weight is model.lm_head.weight
+    head = _fused([model.lm_head]).weight
+    if is_tied:
+        embedding.weight = model.lm_head.weight
+    return Weights(
+        embedding=embedding.weight.detach(),
+        layers=[_layer(module) for module in layers],
+        norm=Norm(model.model.norm),
+        head=head,
+        num_heads=attention.q_proj.out_features // head_size,
+        num_kv_heads=attention.k_proj.out_features // head_size,
+        head_size=head_size,
+        rotary=model.model.rotary_emb,
+    )
+
+
+def _layer(module: Any) -> Layer:
+    attention, feed_forward = module.self_attn, module.mlp
+    query_norm, key_norm = (getattr(attention, name, None) for name in ("q_norm", "k_norm"))
+    return Layer(
+        attention_norm=Norm(module.input_layernorm),
+        query_key_value=_fused([attention.q_proj, attention.k_proj, attention.v_proj]),
+        query_norm=Norm(query_norm) if query_norm else None,
+        key_norm=Norm(key_norm) if key_norm else None,
+        out=_fused([attention.o_proj]),
+        feed_forward_norm=Norm(module.post_attention_layernorm),
+        gate_up=_fused([feed_forward.gate_proj, feed_forward.up_proj]),
+        down=_fused([feed_forward.down_proj]),
+    )
+
+
+def _fused(linears: Sequence[Linear]) -> Matrix:
+    """Join linear layers that share an input into one Matrix, and make the layers views of it."""
+    weight = torch.cat([linear.weight for linear in linears]).t().contiguous()
+    has_bias = linears[0].bias is not None
+    bias = torch.cat([linear.bias for linear in linears]) if has_bias else None
+    start = 0
+    for linear in linears:
+        stop = start + linear.out_features
+        linear.weight = Parameter(weight[:, start:stop].t(), linear.weight.requires_grad)
+        if bias is not None:
+            linear.bias = Parameter(bias[start:stop], linear.bias.requires_grad)
+        start = stop
+    return Matrix(weight, bias)
+
+
+@dataclass(frozen=True, slots=True)
+class LowRank:
+    """A block adapter's term x @ down @ up for fused linear layers: down (in, r), up (r, out)."""
+
+    down: Tensor
+    up: Tensor
+
+    def add_to(self, out: Tensor, x: Tensor, rows: Tensor) -> None:
+        """Add x @ down @ up to `out` in place, but only in the rows of blocks.
+
+        rows: the indices of these rows, or a bool tensor (rows, 1).
+        """
+        if rows.dtype == torch.bool:
+            out.add_(torch.mm(torch.mm(x, self.down), self.up).mul_(rows))
+        else:
+            out.index_add_(0, rows, torch.mm(torch.mm(x[rows], self.down), self.up))
+
+
+LowRankLayer = Sequence[LowRank]
+"""A block adapter's terms for one transformer layer, in the order of GROUPS."""
+
+
+def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
+    """Convert an adapter to LowRank terms per layer, in the dtype and on the device of `like`."""
+    return [
+        [
+            LowRank(*(part.t().contiguous().to(like) for part in side_by_side(pairs)))
+            for pairs in ([layer[name] for name in names] for names in GROUPS.values())
+        ]
+        for layer in adapter.layers
+    ]
+
 
 LONG = 48
 """Most rows of a text whose attention is batched; PyTorch's own attention reads longer prompts."""
@@ -39,7 +225,9 @@ class KVCachePool:
         self.num_slots = num_slots
         self.capacity = 0
         self.steps: dict[tuple[int, bool], Any] = {}
-        """Kept by cuda_graph.py: {(rows per slot, whether with the adapter): CudaGraphStep}."""
+        """Kept by cuda_graph.py: {(rows per slot, whether with the adapter): CudaGraphStep}.
+        A larger capacity invalidates them.
+        """
         self.keys = like.new_zeros(num_layers, num_slots, num_heads, head_size, 0)
         self.values = like.new_zeros(num_layers, num_slots, num_heads, 0, head_size)
 
@@ -51,23 +239,7 @@ class KVCachePool:
         self.keys = torch.nn.functional.pad(self.keys, (0, more))
         self.values = torch.nn.functional.pad(self.values, (0, 0, 0, more))
         self.capacity += more
-
-
-def num_keys_of(request: ForwardRequest) -> int:
-    """Count a text's keys in a forward pass: one per cached token, one per row of the request."""
-    return int(request.cache.length) + request.num_rows
-
-
-def blocks_of(request: ForwardRequest) -> Blocks:
-    """Return the shapes of a request's block and predrafts, as sbd_core.masks takes them."""
-    return ((len(request.causal_ids), len(request.block_ids)), *request.predraft_shapes)
-
-
-def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
-    """Return (seen, first, stop) per row: it sees keys 0 to seen - 1, and first to stop - 1."""
-    start = request.cache.length
-    rows = visible_rows(len(request.causal_ids), blocks_of(request))
-    return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
+        self.steps.clear()
 
 
 class PromptAttention:
@@ -94,21 +266,22 @@ class PaddedBatchAttention:
 
     def __init__(
         self,
-        pool: KVCachePool,
+        keys: Tensor,
+        values: Tensor,
         places: tuple[Tensor, Tensor, Tensor],
         visible: Tensor,
         capacity: int,
-        first_slot: int = 0,
     ) -> None:
         """Prepare the attention of all rows in a forward pass.
 
-        places: tensors (rows,) of each row's slot, counted from `first_slot`, of its index among
-            the slot's rows, and of its cache position.
-        visible: (3, slots, width): visible_keys() of each row in a slot, padded to width rows.
+        keys, values: those of a KVCachePool, or of some neighbouring slots of it.
+        places: tensors (rows,) of each row's slot, of its index among the slot's rows, and of its
+            cache position.
+        visible: (3, slots, width): `seen`, `first` and `stop` of rows_of() for each row in a slot,
+            padded to width rows.
         capacity: number of cache positions that attention reads, from the first.
         """
-        slots = slice(first_slot, first_slot + visible.shape[1])
-        self._keys, self._values = pool.keys[:, slots], pool.values[:, slots]
+        self._keys, self._values = keys, values
         self._slot, self._offset, self._place = places
         self._capacity = capacity
         self.num_rows = self._slot.shape[0]
@@ -116,32 +289,22 @@ class PaddedBatchAttention:
         seen, first, stop = visible[:, :, None, :, None]
         key = torch.arange(capacity, device=visible.device)
         is_hidden = (key >= seen) & ((key < first) | (key >= stop))
-        self._mask = torch.zeros_like(is_hidden, dtype=pool.keys.dtype)
+        self._mask = torch.zeros_like(is_hidden, dtype=keys.dtype)
         self._mask.masked_fill_(is_hidden, -torch.inf)
 
     @classmethod
-    def of(cls, requests: Sequence[ForwardRequest]) -> "PaddedBatchAttention":
-        """Prepare the attention of all rows of the requests, which share a pool."""
-        pool = requests[0].cache.pool
+    def of(cls, pool: KVCachePool, rows: np.ndarray) -> "PaddedBatchAttention":
+        """Prepare the attention of texts in a pool. rows: those of rows_of(), text by text."""
         device = pool.keys.device
-        first, num_slots = 0, pool.num_slots
-        if len(requests) == 1:
-            first, num_slots = requests[0].cache.slot, 1
-        rows = [
-            (request.cache.slot - first, offset, request.cache.length + offset)
-            for request in requests
-            for offset in range(request.num_rows)
-        ]
-        slots, offsets, places = torch.tensor(rows, device=device).t().contiguous()
-        width = max(request.num_rows for request in requests)
-        visible = torch.zeros(3, num_slots, width, dtype=torch.long)
-        # Padding sees the first key, so that its softmax is a number.
-        visible[0] = 1
-        for request in requests:
-            keys = torch.tensor(visible_keys(request)).t()
-            visible[:, request.cache.slot - first, : request.num_rows] = keys
-        stop = max(num_keys_of(request) for request in requests)
-        return cls(pool, (slots, offsets, places), visible.to(device), stop, first)
+        slot, offset, place = rows[2:5]
+        first, stop = slot.min(), slot.max() + 1
+        padded = np.zeros((3, stop - first, offset.max() + 1), np.int64)
+        padded[0] = 1  # padding sees the first key, so that its softmax is a number
+        padded[:, slot - first, offset] = rows[5:8]
+        places = (torch.from_numpy(each).to(device) for each in (slot - first, offset, place))
+        keys, values = pool.keys[:, first:stop], pool.values[:, first:stop]
+        visible = torch.from_numpy(padded).to(device)
+        return cls(keys, values, tuple(places), visible, int(place.max()) + 1)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Store new keys and values in a layer's cache, then return the attention output.
@@ -200,13 +363,25 @@ class FusedLlamaBackend:
         """Make one forward pass over texts that share a pool; see SetBlockModel.forward_batch."""
         order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
-        longest = max(num_keys_of(text) for text in texts)
-        texts[0].cache.pool.ensure_capacity(longest)
-        device = self.weights.embedding.device
-        ids = torch.tensor([i for text in texts for i in text.token_ids], device=device)
-        positions = torch.tensor([i for text in texts for i in text.positions()], device=device)
-        rotary, block_rows = self.rotary_until(longest), self._block_rows(texts)
-        hidden = self.hidden(ids, positions, rotary, self._attentions(texts), block_rows)
+        rows = [rows_of(text) for text in texts]
+        whole, pool = np.concatenate(rows, 1), texts[0].cache.pool
+        reach = int(whole[4].max()) + 1
+        pool.ensure_capacity(reach)
+        attentions: list[Attention] = []
+        for text, own in zip(texts, rows, strict=True):
+            if text.num_rows > LONG:
+                is_prompt = not text.cache.length and text.num_rows == len(text.causal_ids)
+                attentions.append(
+                    PromptAttention(text) if is_prompt else PaddedBatchAttention.of(pool, own)
+                )
+        if short := rows[len(attentions) :]:
+            attentions.append(PaddedBatchAttention.of(pool, np.concatenate(short, 1)))
+        device, of_blocks = self.weights.embedding.device, whole[8].nonzero()[0]
+        ids, positions = torch.from_numpy(whole[:2]).to(device)
+        block_rows = None
+        if self.has_adapter and len(of_blocks):
+            block_rows = torch.from_numpy(of_blocks).to(device)
+        hidden = self.hidden(ids, positions, self.rotary_until(reach), attentions, block_rows)
         ends = hidden.split([text.num_rows for text in texts])
         wanted = [rows[len(rows) - t.num_logits :] for rows, t in zip(ends, texts, strict=True)]
         logits = torch.mm(self.weights.norm(torch.cat(wanted)), self.weights.head).float()
@@ -214,26 +389,6 @@ class FusedLlamaBackend:
         for text in texts:
             text.cache.length += len(text.causal_ids)
         return [by_request[i] for i in range(len(requests))]
-
-    def _attentions(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
-        """Prepare one attention for each text of more than LONG rows, and one for all other texts.
-
-        The texts of more than LONG rows must come first.
-        """
-        made: list[Attention] = []
-        for text in (text for text in texts if text.num_rows > LONG):
-            is_prompt = not text.cache.length and text.num_rows == len(text.causal_ids)
-            made.append(PromptAttention(text) if is_prompt else PaddedBatchAttention.of([text]))
-        short = texts[len(made) :]
-        return [*made, PaddedBatchAttention.of(short)] if short else made
-
-    def _block_rows(self, texts: Sequence[ForwardRequest]) -> Tensor | None:
-        """Return the rows that the block adapter applies to, or None if it applies to none."""
-        rows, start = list[int](), 0
-        for text in texts if self.has_adapter else ():
-            rows += [start + row for row in text.block_rows()]
-            start += text.num_rows
-        return torch.tensor(rows, device=self.weights.embedding.device) if rows else None
 
     def hidden(
         self,

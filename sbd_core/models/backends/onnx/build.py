@@ -19,19 +19,20 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
-from onnx import TensorProto, helper
-from onnxruntime.capi import onnxruntime_pybind11_state as state
+from onnx import TensorProto
 
 from sbd_core.errors import ArgumentError, one_line
 from sbd_core.files import cache_folder, fill_cache
-from sbd_core.models.backends.llama.weights import has_known_shape
+from sbd_core.models.backends.llama.forward import has_known_shape
 from sbd_core.models.backends.onnx.export import (
+    FLOAT,
     LARGEST,
     MIDDLE,
     OWN,
     Dtype,
     Exporter,
-    model_bytes,
+    Writer,
+    values_of,
 )
 from sbd_core.models.backends.onnx.forward import OnnxBackend, session_of, sessions_of
 from sbd_core.models.block_adapter import AdapterLayers
@@ -76,18 +77,6 @@ def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> st
     return digest.hexdigest()[:32]
 
 
-SESSION_ERRORS = (
-    state.EPFail,
-    state.Fail,
-    state.InvalidArgument,
-    state.InvalidGraph,
-    state.InvalidProtobuf,
-    state.NoSuchFile,
-    state.NotImplemented,
-    state.RuntimeException,
-)
-
-
 class OnnxUnavailable(Exception):
     """Raised if ONNX Runtime cannot run a model on this machine; the message says why in a line."""
 
@@ -114,10 +103,10 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
     try:
         try:
             sessions = opened()
-        except SESSION_ERRORS:  # kept files that were cut or deleted are written anew
+        except Exception:  # kept files that were cut or deleted are written anew
             shutil.rmtree(cache_folder() / "graphs" / key, ignore_errors=True)
             sessions = opened()
-    except (OSError, ValueError, *SESSION_ERRORS) as error:
+    except Exception as error:
         raise OnnxUnavailable(one_line(error)) from error
     backend = OnnxBackend(sessions, exporter.shape, model.model.rotary_emb, dtype)
     if adapter is not None and not keeps_bits(backend.new_caches, backend.forward):
@@ -154,27 +143,21 @@ def products_graph() -> bytes:
     difference between the product of integers and that of fp32.
     """
     signs = np.array([-LARGEST, LARGEST], np.int8)
-    weight = np.random.default_rng(0).choice(signs, (NUM_PRODUCTS, 96))
-    weight[:, 0] = LARGEST
-    constants = [
-        helper.make_tensor("weight", TensorProto.INT8, weight.shape, weight.tobytes(), raw=True),
-        helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
-        helper.make_tensor("middle", TensorProto.UINT8, [], [MIDDLE]),
-        helper.make_tensor("zero", TensorProto.INT8, [], [0]),
-        helper.make_tensor("middle.float", TensorProto.FLOAT, [], [MIDDLE]),
-    ]
-    inputs = ["x", "weight", "one", "one", "middle", "zero"]
-    nodes = [
-        helper.make_node("MatMulIntegerToFloat", inputs, ["product"], domain=OWN),
-        helper.make_node("Cast", ["x"], ["x.float"], to=TensorProto.FLOAT),
-        helper.make_node("Sub", ["x.float", "middle.float"], ["x.values"]),
-        helper.make_node("Cast", ["weight"], ["weight.values"], to=TensorProto.FLOAT),
-        helper.make_node("MatMul", ["x.values", "weight.values"], ["expected"]),
-        helper.make_node("Sub", ["product", "expected"], ["difference"]),
-        helper.make_node("Abs", ["difference"], ["sizes"]),
-        helper.make_node("ReduceMax", ["sizes"], ["error"], keepdims=0),
-    ]
-    error = helper.make_tensor_value_info("error", TensorProto.FLOAT, [])
-    x = helper.make_tensor_value_info("x", TensorProto.UINT8, ["rows", NUM_PRODUCTS])
-    graph = helper.make_graph(nodes, "products", [x], [error], constants)
-    return model_bytes(graph)
+    numbers = np.random.default_rng(0).choice(signs, (NUM_PRODUCTS, 96))
+    numbers[:, 0] = LARGEST
+    w = Writer()
+    weight, one = w.matrix("weight", torch.from_numpy(numbers)), w.number("one", 1)
+    middle, zero = (
+        w.number("middle", MIDDLE, TensorProto.UINT8),
+        w.number("zero", 0, TensorProto.INT8),
+    )
+    inputs = ["x", weight, one, one, middle, zero]
+    product = w.node("MatMulIntegerToFloat", inputs, "product", domain=OWN)
+    x = w.node("Cast", ["x"], "x.float", to=FLOAT)
+    x = w.node("Sub", [x, w.number("middle.float", MIDDLE)], "x.values")
+    weight = w.node("Cast", [weight], "weight.values", to=FLOAT)
+    expected = w.node("MatMul", [x, weight], "expected")
+    sizes = w.node("Abs", [w.node("Sub", [product, expected], "difference")], "sizes")
+    w.node("ReduceMax", [sizes], "error", keepdims=0)
+    given = values_of(TensorProto.UINT8, x=["rows", NUM_PRODUCTS])
+    return w.content(given, values_of(FLOAT, error=[]))

@@ -35,7 +35,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -59,21 +59,27 @@ ALIGNED = 4096
 """Alignment in bytes of tensors in the weights file, so that it can be memory-mapped."""
 
 
+Weight = Tensor | np.ndarray
+Kept = dict[str, tuple[np.dtype, tuple[int, ...], int]]
+"""{name: (dtype, shape, byte offset)} of the weights in a weights file."""
+
+
 @dataclass(slots=True)
 class Writer:
-    """Collects the nodes and weights of a graph.
+    """Collects the nodes and constants of a graph, and writes its weights to a file.
 
-    nodes: ONNX nodes. initializers: ONNX tensors of constants.
-    weights: {name: function that computes the weight when it is written}.
-    constants: {key: name in the graph}. A key is a tensor's integers, or the name of another.
+    file: the weights file. kept: the weights that it holds already, to which weight() adds.
     reads_blocks: whether the graph includes the block adapter.
+    nodes: ONNX nodes. initializers: ONNX tensors of constants and weights.
+    constants: {key: name in the graph}. A key is a tensor's integers, or the name of another.
     """
 
-    nodes: list[Any] = field(default_factory=list)
-    weights: dict[str, Callable[[], Tensor | np.ndarray]] = field(default_factory=dict)
-    constants: dict[tuple[int, ...] | str, str] = field(default_factory=dict)
-    initializers: list[Any] = field(default_factory=list)
+    file: Any = None
+    kept: Kept = field(default_factory=dict)
     reads_blocks: bool = False
+    nodes: list[Any] = field(default_factory=list)
+    initializers: list[Any] = field(default_factory=list)
+    constants: dict[tuple[int, ...] | str, str] = field(default_factory=dict)
 
     def node(
         self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any
@@ -83,23 +89,30 @@ class Writer:
         self.nodes.append(made)
         return name
 
-    def weight(self, name: str, make: Callable[[], Tensor | np.ndarray]) -> str:
-        """Add a weight, which `make` computes when the weights file is written; returns `name`."""
-        self.weights[name] = make
+    def weight(self, name: str, make: Callable[[], Weight], within: str = "") -> str:
+        """Add a weight, and append it to the file unless the file has it; returns `name`.
+
+        make: computes the weight. within: name of a weight whose last rows are this one, if the
+        file has that.
+        """
+        if name not in self.kept:
+            value = np.ascontiguousarray(make())
+            if within in self.kept:
+                dtype, shape, start = self.kept[within]
+                place = start + math.prod(shape) * dtype.itemsize - value.nbytes
+            else:
+                self.file.write(b"\0" * (-self.file.tell() % ALIGNED))
+                place = self.file.tell()
+                self.file.write(value.data)
+            self.kept[name] = value.dtype, value.shape, place
+        self.initializers.append(_external(name, *self.kept[name]))
         return name
 
-    def rounded_weight(
-        self, name: str, make: Callable[[], tuple[np.ndarray, np.ndarray]]
-    ) -> tuple[str, str]:
+    def rounded_weight(self, name: str, make: Callable[[], tuple[Weight, Weight]]) -> list[str]:
         """Add a weight and its scales, which `make` computes together; returns their names."""
-        made: list[np.ndarray] = []
-
-        def numbers() -> np.ndarray:
-            values, scales = make()
-            made.append(scales)  # these are written next
-            return values
-
-        return self.weight(f"{name}.weight", numbers), self.weight(f"{name}.scales", made.pop)
+        names = [f"{name}.weight", f"{name}.scales"]
+        made = make() if names[0] not in self.kept else ()
+        return [self.weight(each, lambda i=i: made[i]) for i, each in enumerate(names)]
 
     def number(self, name: str, value: float, kind: int = FLOAT) -> str:
         """Add a one-number constant of ONNX type `kind`, unless `name` exists; returns `name`."""
@@ -126,6 +139,13 @@ class Writer:
     def reshape(self, x: str, name: str, *shape: int) -> str:
         """Add a Reshape of x; returns `name`. In `shape`, 0 keeps a size, -1 takes all the rest."""
         return self.node("Reshape", [x, self.integers(*shape)], name)
+
+    def content(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> bytes:
+        """Make the content of an ONNX file with this graph."""
+        graph = helper.make_graph(self.nodes, "forward", inputs, outputs, self.initializers)
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
+        proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+        return bytes(proto.SerializeToString(deterministic=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,38 +186,16 @@ class Exporter:
 
     def write(self, folder: Path) -> None:
         """Write the graphs and their weights file into an existing folder. Raises OSError."""
-        kept: dict[str, Any] = {}
-        with (folder / WEIGHTS_FILE).open("wb") as weights:
+        kept: Kept = {}
+        with (folder / WEIGHTS_FILE).open("wb") as file:
             if self.adapter is not None:
-                self._write_graph(folder / BLOCKS_GRAPH_FILE, weights, kept, reads_blocks=True)
-            self._write_graph(folder / GRAPH_FILE, weights, kept)
+                self._write_graph(folder / BLOCKS_GRAPH_FILE, Writer(file, kept, reads_blocks=True))
+            self._write_graph(folder / GRAPH_FILE, Writer(file, kept))
 
-    def _write_graph(
-        self, file: Path, weights: BinaryIO, kept: dict[str, Any], *, reads_blocks: bool = False
-    ) -> None:
-        """Write a graph, and append to the weights file the weights that are not in it yet.
-
-        kept: {name: (dtype, shape, byte offset)} of the file's weights, to which this call adds.
-        In fp32, a weight that the file holds as part of a stacked weight is not appended again.
-        """
-        self.writer = Writer(reads_blocks=reads_blocks)
+    def _write_graph(self, file: Path, writer: Writer) -> None:
+        self.writer = writer
         self._nodes()
-        for name, make in self.writer.weights.items():
-            if name in kept:
-                continue
-            value = np.ascontiguousarray(make())
-            both = kept.get(name.replace(".weight", ".both.weight"))
-            if both is not None and self.dtype == "float32":
-                place = both[2] + math.prod(both[1]) * value.itemsize - value.nbytes
-            else:
-                weights.write(b"\0" * (-weights.tell() % ALIGNED))
-                place = weights.tell()
-                weights.write(value.data)
-            kept[name] = value.dtype, value.shape, place
-        tensors = [_external(name, *kept[name]) for name in self.writer.weights]
-        ends = self._inputs(), self._outputs(), [*self.writer.initializers, *tensors]
-        graph = helper.make_graph(self.writer.nodes, "forward", *ends)
-        file.write_bytes(model_bytes(graph))
+        file.write_bytes(writer.content(self._inputs(), self._outputs()))
 
     def _inputs(self) -> list[Any]:
         s, half = self.shape, self.shape.head_size // 2
@@ -273,16 +271,6 @@ class Exporter:
         groups = w.node("MatMul", [groups, matrix], f"{name}.x.turned")
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
-    def _rounded(self, name: str, x: str) -> "Operand":
-        """Round x (rows, n) to uint8, with a scale for each row."""
-        w = self.writer
-        sizes = w.node("Abs", [x], f"{name}.x.sizes")
-        scale = w.node("ReduceMax", [sizes, w.integers(-1)], f"{name}.x.scale", keepdims=1)
-        # A row of zeros becomes NaN, then arbitrary integers, which its scale of 0 makes 0 again.
-        share = w.node("Div", [x, scale], f"{name}.x.share")
-        step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
-        return Operand(w.node("QuantizeLinear", [share, step, middle], f"{name}.x.integers"), scale)
-
     def _product(
         self,
         name: str,
@@ -317,42 +305,43 @@ class Exporter:
 
         if not is_plain and turned is None:
             x = self._rotated(name, x, linears[0].in_features)
-        operand = Operand(x, None) if is_plain else self._rounded(name, x)
         weights, sizes = zip(*((y.weight, y.out_features) for y in linears), strict=True)
         if pairs and w.reads_blocks:
             downs, ups = zip(*pairs, strict=True)
             down, up = side_by_side(list(zip(downs, written(ups), strict=True)))
-            stacked = self._multiplied(
-                f"{name}.both", operand, lambda: joined([down, *written(weights)])
-            )
+            stacked = self._multiplied(f"{name}.both", x, lambda: joined([down, *written(weights)]))
             parts = [f"{name}.low", f"{name}.base"]
             low, base = self._split(stacked, parts, [len(down), sum(sizes)])
             low = w.node("Mul", [low, "is_of_block"], f"{low}.of_blocks")
             inputs = [low, w.weight(f"{name}.B", lambda: up), base]
             product = w.node("Gemm", inputs, name, transB=1)
         else:
-            product = self._multiplied(name, operand, lambda: joined(written(weights)), shared)
-        if operand.scale is not None:
-            product = w.node("Mul", [product, operand.scale], f"{name}.scaled")
+            product = self._multiplied(name, x, lambda: joined(written(weights)), shared)
         if linears[0].bias is not None:
             bias = w.weight(f"{name}.bias", lambda: torch.cat(written([y.bias for y in linears])))
             product = w.node("Add", [product, bias], f"{name}.biased")
         return self._split(product, [f"{name}.{i}" for i in range(len(sizes))], sizes)
 
     def _multiplied(
-        self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
+        self, name: str, x: str, weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        """Multiply x by a weight (out, in); return the product's name, without the scale of x."""
+        """Multiply x (rows, in) by a weight (out, in), in int8 as integers with a scale per row."""
         w = self.writer
-        if x.scale is None:
-            values = shared or w.weight(f"{name}.weight", weight)
-            return w.node("Gemm", [x.values, values], name, transB=1)
-        values, scales = w.rounded_weight(name, lambda: quantized(weight()))
+        if self.dtype == "float32":
+            values = shared or w.weight(f"{name}.weight", weight, within=f"{name}.both.weight")
+            return w.node("Gemm", [x, values], name, transB=1)
+        sizes = w.node("Abs", [x], f"{name}.x.sizes")
+        scale = w.node("ReduceMax", [sizes, w.integers(-1)], f"{name}.x.scale", keepdims=1)
+        # A row of zeros becomes NaN, then arbitrary integers, which its scale of 0 makes 0 again.
+        share = w.node("Div", [x, scale], f"{name}.x.share")
         step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
+        integers = w.node("QuantizeLinear", [share, step, middle], f"{name}.x.integers")
+        values, scales = w.rounded_weight(name, lambda: quantized(weight()))
         # One per weight, as ONNX Runtime may rewrite a weight together with its zero.
         zero = w.number(f"{name}.zero", 0, TensorProto.INT8)
-        inputs = [x.values, values, step, scales, middle, zero]
-        return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
+        inputs = [integers, values, step, scales, middle, zero]
+        product = w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
+        return w.node("Mul", [product, scale], f"{name}.scaled")
 
     def _pairs(self, index: int, *parts: str) -> Pairs:
         """Return the adapter's (A, B) for each of `parts`, such as "q"; [] without an adapter."""
@@ -452,21 +441,6 @@ class Exporter:
         """Apply the rotary embedding for `positions` to each head in x (texts, rows, n)."""
         inputs = [x, positions, "cosines", "sines"]
         return self.writer.node("RotaryEmbedding", inputs, f"{x}.turned", domain=OWN, interleaved=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """Input (rows, in) of a matrix product: fp32 with no scale, or uint8 with a scale per row."""
-
-    values: str
-    scale: str | None
-
-
-def model_bytes(graph: Any) -> bytes:
-    """Make the content of an ONNX file with one graph."""
-    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
-    proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
-    return bytes(proto.SerializeToString(deterministic=True))
 
 
 def values_of(kind: int, **sizes: list[Any]) -> list[Any]:

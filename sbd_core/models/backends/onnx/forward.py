@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from itertools import accumulate
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ import onnxruntime
 import torch
 from torch import Tensor
 
-from sbd_core.masks import Blocks, decoding_mask
 from sbd_core.models.backends.onnx.export import BLOCKS_GRAPH_FILE, GRAPH_FILE, Dtype, GraphShape
-from sbd_core.models.protocol import ForwardRequest, SlotCache
+from sbd_core.models.backends.slots import SlotCache, rows_of
+from sbd_core.models.protocol import ForwardRequest
 
 STEP = 64
 """Capacity is a multiple of this, so that sums over positions keep their order when it grows."""
@@ -56,6 +57,7 @@ LONG = 48
 """A text of more rows gets a forward pass of its own, as it would make others read much padding."""
 MOST_ROWS = 512
 """Largest number of causal rows in a forward pass, as attention scores grow with their square."""
+ZERO, HIDDEN = np.float32(0), np.float32(-np.inf)
 REACH = 1024
 """Number of positions by which the rotary table grows."""
 
@@ -135,30 +137,64 @@ class OnnxBackend:
         return replace(request, causal_ids=ids)
 
     def _run(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        rows = Rows(requests, self.shape)
-        pool = rows.pool
-        pool.ensure_capacity(rows.stop)
-        # RotaryEmbedding takes no more rows than its table has, whatever their positions.
-        rotary = self._rotary_until(max(rows.stop, rows.num_rows))
-        logits = torch.empty(rows.num_logits, self.shape.vocabulary)
-        inputs = rows.inputs()
-        is_of_block = inputs.pop("is_of_block")
+        pool, shape = requests[0].cache.pool, self.shape
+        rows = np.concatenate([rows_of(request) for request in requests], axis=1)
+        token_ids, positions, slots, offsets, places, seen, first, stop, is_of_block = rows
+        sizes = [request.num_rows for request in requests]
+        lengths = [request.cache.length for request in requests]
+        num_rows, reach = sum(sizes), max(map(add, lengths, sizes))
+        pool.ensure_capacity(reach)
+        used = [request.cache.slot for request in requests]
+        first_slot, num_slots = min(used), max(used) + 1 - min(used)
+        slots -= first_slot
+        kv_heads = shape.num_kv_heads
+        # A single row would be multiplied by another kernel, which rounds differently.
+        width = max(*sizes, 1 + (shape.num_heads == kv_heads))
+        queries = np.zeros((num_slots, width), np.int64)
+        query_positions = queries.copy()
+        queries[slots, offsets] = np.arange(num_rows)
+        query_positions[slots, offsets] = positions
+        heads_of_rows = np.empty((num_rows, kv_heads, 3), np.int64)
+        heads_of_rows[:, :, 0], heads_of_rows[:, :, 2] = slots[:, None], places[:, None]
+        heads_of_rows[:, :, 1] = np.arange(kv_heads)
+        group = shape.num_heads // kv_heads
+        bias = np.full((num_slots, group, width, pool.capacity), -np.inf, np.float32)
+        bias[..., 0] = 0  # padding sees the first key, so that its softmax is a number
+        least = min(lengths)  # every row sees the keys before it
+        keys, (seen, first, stop) = np.arange(least, reach), rows[5:8, :, None]
+        is_seen = (keys < seen) | ((keys >= first) & (keys < stop))
+        bias[slots, :, offsets, :least] = 0
+        bias[slots, :, offsets, least:reach] = np.where(is_seen, ZERO, HIDDEN)[:, None]
+        counts = [request.num_logits for request in requests]
+        ends = zip(accumulate(sizes), counts, strict=True)
+        wanted = np.array([row for end, count in ends for row in range(end - count, end)])
+        inputs = {
+            "token_ids": token_ids,
+            "positions": positions[None],
+            "wanted": wanted,
+            "places": heads_of_rows,
+            "queries": queries,
+            "query_positions": query_positions,
+            "rows": slots * width + offsets,
+            "bias": bias.reshape(num_slots, 1, group * width, -1),
+        }
         reads_blocks = len(self.sessions) > 1 and bool(is_of_block.any())
-        session = self.sessions[reads_blocks]
         if reads_blocks:
-            inputs["is_of_block"] = is_of_block
-        key = (reads_blocks, rows.first_slot, rows.num_slots, len(rotary[0]))
-        binding, _ = pool.bindings.get(key) or (None, None)
-        if binding is None:
-            binding = _bound(session, rows, rotary)
-            pool.bindings[key] = binding, rotary
+            inputs["is_of_block"] = is_of_block.astype(np.float32)[:, None]
+        # RotaryEmbedding takes no more rows than its table has, whatever their positions.
+        rotary, session = self._rotary_until(max(reach, num_rows)), self.sessions[reads_blocks]
+        key = (reads_blocks, first_slot, num_slots, len(rotary[0]))
+        if key not in pool.bindings:
+            pool.bindings[key] = _bound(session, pool, first_slot, num_slots, rotary), rotary
+        binding, _ = pool.bindings[key]
         for name, values in inputs.items():
             binding.bind_cpu_input(name, values)
+        logits = torch.empty(len(wanted), shape.vocabulary)
         binding.bind_output("logits", "cpu", 0, np.float32, list(logits.shape), logits.data_ptr())
         session.run_with_iobinding(binding)
         for request in requests:
             request.cache.length += len(request.causal_ids)
-        return list(logits.split([request.num_logits for request in requests]))
+        return list(logits.split(counts))
 
     def _rotary_until(self, length: int) -> tuple[np.ndarray, np.ndarray]:
         table = self._rotary
@@ -176,89 +212,21 @@ class OnnxBackend:
         return cosines, sines
 
 
-def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) -> Any:
-    """Make a binding of a session to the cache of `rows` and to rotary cosines and sines."""
-    binding, parts = session.io_binding(), rows.pool.parts
+def _bound(
+    session: Any,
+    pool: OnnxCachePool,
+    first_slot: int,
+    num_slots: int,
+    rotary: tuple[np.ndarray, np.ndarray],
+) -> Any:
+    """Make a binding of a session to some slots of a pool and to rotary cosines and sines."""
+    binding = session.io_binding()
     for name, table in zip(("cosines", "sines"), rotary, strict=True):
         binding.bind_cpu_input(name, table)
-    sizes = [rows.num_slots, *parts[0].shape[1:]]
-    for index, part in enumerate(parts):
+    sizes = [num_slots, *pool.parts[0].shape[1:]]
+    for index, part in enumerate(pool.parts):
         name = f"{'values' if index % 2 else 'keys'}.{index // 2}"
-        place = ("cpu", 0, np.float32, sizes, part[rows.first_slot].data_ptr())
+        place = ("cpu", 0, np.float32, sizes, part[first_slot].data_ptr())
         binding.bind_input(name, *place)
         binding.bind_output(f"{name}.new", *place)
     return binding
-
-
-class Rows:
-    """Turns the requests of a forward pass into inputs of a graph. A row is an input position."""
-
-    def __init__(self, requests: Sequence[ForwardRequest], shape: GraphShape) -> None:
-        self._requests = requests
-        self._shape = shape
-        slots = [request.cache.slot for request in requests]
-        self.pool: OnnxCachePool = requests[0].cache.pool
-        self.first_slot = min(slots)
-        self.num_slots = max(slots) + 1 - self.first_slot
-        self.stop = max(request.cache.length + request.num_rows for request in requests)
-        self.num_logits = sum(request.num_logits for request in requests)
-        self.num_rows = sum(request.num_rows for request in requests)
-        self.width = max(request.num_rows for request in requests)
-        if shape.num_heads == shape.num_kv_heads:
-            # A single row would be multiplied by another kernel, which rounds differently.
-            self.width = max(self.width, 2)
-
-    def inputs(self) -> dict[str, np.ndarray]:
-        """Make the inputs that change with every forward pass; export.py describes them."""
-        width, kv_heads, num_rows = self.width, self._shape.num_kv_heads, self.num_rows
-        queries = np.zeros((self.num_slots, width), np.int64)
-        query_positions = np.zeros((self.num_slots, width), np.int64)
-        group = self._shape.num_heads // kv_heads
-        bias = np.full((self.num_slots, group, width, self.pool.capacity), -np.inf, np.float32)
-        bias[..., 0] = 0  # padding sees the first key, so that its softmax is a number
-        places = np.empty((num_rows, kv_heads, 3), np.int64)
-        places[:, :, 1] = np.arange(kv_heads)
-        token_ids = np.empty(num_rows, np.int64)
-        positions = np.empty(num_rows, np.int64)
-        rows = np.empty(num_rows, np.int64)
-        is_of_block = np.zeros((num_rows, 1), np.float32)
-        wanted: list[np.ndarray] = []
-        first = 0
-        for request in self._requests:
-            size, start = request.num_rows, request.cache.length
-            slot = request.cache.slot - self.first_slot
-            own = np.arange(first, first + size)
-            is_of_block[[first + row for row in request.block_rows()]] = 1
-            first += size
-            token_ids[own] = request.token_ids
-            positions[own] = request.positions()
-            wanted.append(own[size - request.num_logits :])
-            places[own, :, 0] = slot
-            places[own, :, 2] = np.arange(start, start + size)[:, None]
-            queries[slot, :size] = own
-            rows[own] = np.arange(slot * width, slot * width + size)
-            query_positions[slot, :size] = positions[own]
-            bias[slot, :, :size, :start] = 0
-            shape = len(request.causal_ids), len(request.block_ids), request.predraft_shapes
-            own_bias = (_usual_bias if sum(shape[:2]) <= 2 * LONG else _bias)(*shape)
-            bias[slot, :, :size, start : start + size] = own_bias
-        return {
-            "token_ids": token_ids,
-            "positions": positions[None],
-            "wanted": np.concatenate(wanted),
-            "places": places,
-            "queries": queries,
-            "query_positions": query_positions,
-            "rows": rows,
-            "bias": bias.reshape(self.num_slots, 1, group * width, -1),
-            "is_of_block": is_of_block,
-        }
-
-
-def _bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """Return a text's attention bias (rows, rows): 0 where row i may attend to row j, else -inf."""
-    may_attend = decoding_mask(0, num_causal, num_block, predrafts).numpy()
-    return np.where(may_attend, np.float32(0), np.float32(-np.inf))
-
-
-_usual_bias = lru_cache(maxsize=256)(_bias)

@@ -38,7 +38,7 @@ from sbd_core.models.backends.onnx.export import (
     OWN,
     Dtype,
     Exporter,
-    Operand,
+    Writer,
     values_of,
 )
 from sbd_core.models.block_adapter import BlockAdapter
@@ -65,7 +65,7 @@ class WebExporter(Exporter):
         of_token, the columns of `into` for embeddings (2 * width, hidden), and `out`; for the rows
         of embedding and head {"values"} in fp32, or {"integers", "scales"} as in in_8_bits().
         """
-        self._write_graph(file, parts, {}, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
+        self._write_graph(file, Writer(parts, reads_blocks=self.adapter is not None))
         if self._sampler is None:
             return None
         into, out = self._sampler
@@ -185,12 +185,12 @@ class WebGpuExporter(WebExporter):
         return {**pairs, "q": query, "o": out}
 
     def _multiplied(
-        self, name: str, x: Operand, weight: Callable[[], Tensor], shared: str | None = None
+        self, name: str, x: str, weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
         if not self._is_in_blocks:
             return super()._multiplied(name, x, weight, shared)
         w, (rows, columns) = self.writer, weight().shape
-        inputs = [x.values, *w.rounded_weight(name, lambda: in_blocks(weight()))]
+        inputs = [x, *w.rounded_weight(name, lambda: in_blocks(weight()))]
         sizes = {"K": columns, "N": rows, "bits": 8, "block_size": BLOCK, "accuracy_level": 0}
         return w.node("MatMulNBits", inputs, name, domain=OWN, **sizes)
 
