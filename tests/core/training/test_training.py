@@ -53,19 +53,6 @@ def losses(out: Path) -> list[float]:
     return found
 
 
-def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(tmp_path, monkeypatch) -> None:
-    recipe, expected, out = replace(TINY, optimizer="adamw"), tmp_path / "whole", tmp_path / "model"
-    train(recipe, None, expected, save_every=6)
-    with interrupted_at(3, monkeypatch):
-        train(recipe, None, out, save_every=1)
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
-    assert not same(weights(out), weights(expected))
-    train(recipe, None, out, save_every=1)
-    assert same(weights(out), weights(expected))
-    assert same(load_file(out / "model.safetensors"), load_file(expected / "model.safetensors"))
-    assert losses(out) == losses(expected)
-
-
 @pytest.mark.parametrize("saved", [1, 6])
 def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
     whole, tmp_path, monkeypatch, saved
@@ -100,44 +87,48 @@ def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch) -
         words = command(TINY, tmp_path)[2:]
         assert main(words) == 130, "a shell must not go on to the next stage"
     assert json.loads((out / "recipe.json").read_text())["steps"] == 3
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
+    assert progress_of(out) == 3
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
+
+
+def signalled(at: int, num_signals: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> int:
+    """Train with signals at a call of training_loss(); the number of calls."""
+    count, loss_of = 0, step.training_loss
+
+    def interrupted(*arguments: object, **named: object) -> Loss:
+        nonlocal count
+        count += 1
+        if count == at:
+            for _ in range(num_signals):  # between the turns of a loop, Python handles a signal
+                os.kill(os.getpid(), signal.SIGINT)
+            assert num_signals == 1, "the second one was not heard"
+        return loss_of(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, "training_loss", interrupted)
+        assert main(words) == 130
+    return count
+
+
+def progress_of(out: Path) -> int:
+    return json.loads((state_folder(out) / "progress.json").read_text())["step"]
 
 
 def test_a_signal_between_the_parts_of_a_step_leaves_it_undone(
     whole, tmp_path, monkeypatch
 ) -> None:
-    out, calls, loss_of = tmp_path / "model", iter(range(99)), step.training_loss
-
-    def interrupted(*arguments: object, **named: object) -> Loss:
-        if next(calls) == 4:  # the first of the two parts of step 3
-            os.kill(os.getpid(), signal.SIGINT)
-        return loss_of(*arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "training_loss", interrupted)
-        assert main([*command(TINY, tmp_path)[2:], "--accumulate", "2"]) == 130
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
-    assert next(calls) == 5
+    out, words = tmp_path / "model", [*command(TINY, tmp_path)[2:], "--accumulate", "2"]
+    # The fifth is the first of the two parts of step 3.
+    assert signalled(5, 1, monkeypatch, words) == 5
+    assert progress_of(out) == 2
     train(TINY, None, out, num_parts=2)
     assert losses(out) == pytest.approx(losses(whole), rel=1e-4)
 
 
 def test_a_second_signal_ends_at_once_and_leaves_the_last_save(tmp_path, monkeypatch) -> None:
-    out, calls, loss_of = tmp_path / "model", iter(range(99)), step.training_loss
-
-    def interrupted(*arguments: object, **named: object) -> Loss:
-        if next(calls) == 2:
-            for _ in range(2):  # between the turns of a loop, Python handles a signal
-                os.kill(os.getpid(), signal.SIGINT)
-            raise AssertionError("the second one was not heard")
-        return loss_of(*arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "training_loss", interrupted)
-        assert main(command(TINY, tmp_path)[2:]) == 130
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
+    signalled(3, 2, monkeypatch, command(TINY, tmp_path)[2:])
+    assert progress_of(tmp_path / "model") == 2
 
 
 def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
