@@ -26,7 +26,6 @@ from sbd_core.training import train as training
 from sbd_core.training.checkpoint import only_writer, state_folder
 from sbd_core.training.new_model import new_model
 from sbd_core.training.step import Loss
-from sbd_core.training.train import Run
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
 from tests.core.training.tiny_training import (
     TINY,
@@ -34,6 +33,7 @@ from tests.core.training.tiny_training import (
     command,
     interrupted_at,
     same,
+    signalled_at,
     train,
     weights,
 )
@@ -75,15 +75,7 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 
 def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
-    with monkeypatch.context() as patch:
-        update, count = Run.update, iter(range(99))
-
-        def interrupted(*arguments: Any) -> Any:
-            if next(count) == 2:
-                os.kill(os.getpid(), signal.SIGTERM)
-            return update(*arguments)
-
-        patch.setattr(Run, "update", interrupted)
+    with signalled_at(2, monkeypatch):
         words = command(TINY, tmp_path)[2:]
         assert main(words) == 130, "a shell must not go on to the next stage"
     assert json.loads((out / "recipe.json").read_text())["steps"] == 3
