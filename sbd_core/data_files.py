@@ -23,12 +23,13 @@ SHAPES = (
     "messages (role, content), conversations (from, value), instruction (input) and output, "
     "prompt and answer, or text"
 )
-NEWLINE = "\n"
+VALUE = re.compile(r"[^ \t\r\n]")
+"""The beginning of a JSON value, behind space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file. argument: the caller's name for the file. where: file and line."""
+    """One record of a file. argument: the caller's name for the file. where: file and place."""
 
     fields: Mapping[str, Any]
     where: str
@@ -52,19 +53,16 @@ class Row:
 
 
 def read_rows(argument: str, path: Path) -> list[Row]:
-    """Read all records of a file. Raises ArgumentError naming `argument`, file and line."""
+    """Read all records of a file. Raises ArgumentError naming `argument` and the record's place."""
     name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
-    numbered: Iterable[tuple[int, object]]
+    placed: Iterable[tuple[str, object]]
     if kind == ".parquet":
-        numbered = _parquet(argument, name, path)
+        placed = _parquet(argument, name, path)
     elif kind in (".csv", ".tsv"):
-        numbered = _table(
-            argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ","
-        )
+        placed = _table(argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ",")
     else:
-        numbered = _values(argument, name, read_text(argument, path))
-    unit = "row" if kind == ".parquet" else "line"
-    return [row_of(argument, f"{name}: {unit} {place}", value) for place, value in numbered]
+        placed = _values(argument, name, read_text(argument, path))
+    return [row_of(argument, f"{name}: {place}", value) for place, value in placed]
 
 
 def row_of(argument: str, where: str, value: object) -> Row:
@@ -99,63 +97,47 @@ def read_text(argument: str, path: Path) -> str:
         ) from error
 
 
-def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
-    """Yield (line, value) for each value in a JSON text: an array's items, or successive values."""
+def _values(argument: str, name: str, text: str) -> Iterator[tuple[str, object]]:
+    """Yield (place, value) for the items of a JSON array, or for one JSON value after another."""
     # Python writes NaN where a table has no value: read as null, as are numbers beyond all floats.
     decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_float=finite_or_none)
-    space = re.compile(r"[ \t\r\n]*")
-
-    def past_space(place: int) -> int:
-        return space.match(text, place).end()  # type: ignore[union-attr]
-
-    def wrong(reason: str, place: int) -> ArgumentError:
-        rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON ({reason})"
-        return ArgumentError(argument, rule, text[place : place + 200].split(NEWLINE)[0])
-
-    place, line, counted = past_space(0), 1, 0
-    is_array = is_open = text.startswith("[", place)
-    place = past_space(place + is_array)
-    if is_array and text.startswith("]", place):
-        is_open, place = False, past_space(place + 1)
-    while is_open or (not is_array and place < len(text)):
-        line, counted = line + text.count(NEWLINE, counted, place), place
-        try:
-            value, place = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError) as error:
-            raise wrong(json_fault(error), counted) from error
-        yield line, value
-        place = past_space(place)
-        if is_array:
-            if text[place : place + 1] not in (",", "]"):
-                raise wrong("a record of an array ends in a comma or a bracket", place)
-            is_open, place = text[place] == ",", past_space(place + 1)
-    if is_array and place < len(text):
-        raise wrong("nothing may follow an array", place)
+    place, line = 0, 1
+    try:
+        if text.lstrip().startswith("["):
+            for number, item in enumerate(decoder.decode(text), start=1):
+                yield f"record {number}", item
+            return
+        while found := VALUE.search(text, place):
+            line, place = line + text.count("\n", place, found.start()), found.start()
+            value, end = decoder.raw_decode(text, place)
+            yield f"line {line}", value
+            line, place = line + text.count("\n", place, end), end
+    except (ValueError, RecursionError) as error:
+        rule = f"{name}: line {getattr(error, 'lineno', line)} must be JSON ({json_fault(error)})"
+        raise ArgumentError(argument, rule, text[place : place + 200].split("\n")[0]) from error
 
 
-def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
+def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[str, object]]:
     csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
     # strict: else a quote that is not closed would swallow all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
+    line = 1
     try:
-        while True:
-            line = rows.line_num + 1
-            cells = next(rows, None)
-            if cells is None:
-                return
+        for cells in rows:
             if not header:
                 header = [cell.strip() for cell in cells]
+            elif cells and len(cells) != len(header):
+                rule = f"{name}: line {line} must have the {len(header)} cells of the header"
+                raise ArgumentError(argument, rule, cells)
             elif cells:
-                if len(cells) != len(header):
-                    rule = f"{name}: line {line} must have the {len(header)} cells of the header"
-                    raise ArgumentError(argument, rule, cells)
-                yield line, dict(zip(header, cells, strict=True))
+                yield f"line {line}", dict(zip(header, cells, strict=True))
+            line = rows.line_num + 1
     except csv.Error as error:
         raise ArgumentError(argument, f"{name}: line {line} must be CSV ({error})", name) from error
 
 
-def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object]]:
+def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[str, object]]:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
@@ -170,4 +152,4 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
         raise ArgumentError(
             argument, f"must be a Parquet file ({one_line(error)})", name
         ) from error
-    return enumerate(rows, start=1)
+    return ((f"row {number}", row) for number, row in enumerate(rows, start=1))

@@ -202,7 +202,7 @@ def test_a_chat_about_pictures_is_counted_and_one_without_any_is_learnt(tmp_path
     found, [note] = read(tmp_path / "a.json", rows)
     assert found == HELLO
     assert "left out 1 that" in note
-    assert note.endswith("line 1")
+    assert note.endswith("record 2")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path,
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.json", [{"chosen": CHAT, "rejected": CHAT}], "line 1 must have an answer to learn"),
+        ("a.json", [{"chosen": CHAT, "rejected": CHAT}], "record 1 must have an answer to learn"),
         # trl 1.16.0, trainer/kto_trainer.py; LLaMA-Factory 0.9.5, data/converter.py.
         ("a.json", [{"prompt": CHAT[:1], "completion": CHAT[1:], "label": False}], "not a prefer"),
         ("a.json", [{"messages": CHAT, "label": False}], "not a preference"),
@@ -244,7 +244,7 @@ def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path,
         ("a.jsonl", {"prompt": "a", "text": "b", "num_forwards": 3}, "line 1 needs messages"),
         ("a.json", '[\n{"text": "a"},\n]', "line 3 must be JSON"),
         ("a.json", '[\n{"text": "a"}', "line 2 must be JSON"),
-        ("a.json", '[\n{"text": "a"}]\n{"text": "b"}', "line 3 must be JSON .nothing may follow"),
+        ("a.json", '[\n{"text": "a"}]\n{"text": "b"}', "line 3 must be JSON .Extra data"),
         ("a.jsonl", '{"text": "a"},\n{"text": "b"}', "line 1 must be JSON"),
         ("a.json", [], "must hold something to learn"),
         ("a.txt", "", "must hold something to learn"),
@@ -289,7 +289,7 @@ def test_files_of_prompts_are_read_in_the_same_shapes(tmp_path) -> None:
     image = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}
     for turns in ([*CHAT, call], [*CHAT, image], [image]):
         path.write_text(json.dumps([{"messages": turns}]))
-        with pytest.raises(ArgumentError, match="line 1 needs a prompt"):
+        with pytest.raises(ArgumentError, match="record 1 needs a prompt"):
             read_prompts("prompts", path)
 
 
@@ -320,7 +320,7 @@ def test_what_stands_beside_a_question_is_part_of_the_prompt(beside, prompt, tmp
     "beside", [{"context": {"title": ["a"]}}, {"choices": [1, 2]}, {"choices": {"text": ["a"]}}]
 )
 def test_what_stands_beside_a_question_and_is_no_text_is_refused(beside, tmp_path) -> None:
-    with pytest.raises(ArgumentError, match=f"line 1 must have .* as {min(beside)}"):
+    with pytest.raises(ArgumentError, match=f"record 1 must have .* as {min(beside)}"):
         read(tmp_path / "a.json", [{**ASKED, **beside}])
 
 

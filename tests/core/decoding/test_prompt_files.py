@@ -129,7 +129,7 @@ DIGITS = "1" * 10_000
         ('{"prompt": "a"}\n{"text": "b"}\n', "line 2 needs a prompt"),
         ('{"prompt": "a"}\nnot json\n', "line 2"),
         ('{"prompt": 5}\n', "line 1"),
-        ("[1]\n", "line 1"),
+        ("[1]\n", "record 1"),
         ("\n", "at least one record"),
     ],
 )

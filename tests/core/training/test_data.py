@@ -3,7 +3,6 @@
 import sys
 import types
 from collections import Counter
-from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -14,7 +13,7 @@ from sbd_core.training.batches import BatchBuilder
 from sbd_core.training.data import Mixture, Skipped, mixed, read_source
 from sbd_core.training.recipe import read_recipe
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_tokenizer
-from tests.core.training.tiny_training import TINY, json_lines, written
+from tests.core.training.tiny_training import json_lines, written
 
 
 def turns(source: str) -> list[tuple[str, str]]:
@@ -30,18 +29,6 @@ def test_a_text_file_is_one_text_a_paragraph(tmp_path) -> None:
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, name) -> None:
     with pytest.raises(ArgumentError, match="must be a file that"):
         turns(f"file:{tmp_path}/{name}")
-
-
-@pytest.mark.parametrize("data", ["file:a", ("a.txt",), ("file:",), ("hf:a:b:c",), ("hf:",), (5,)])
-def test_a_source_of_another_form_is_refused_by_the_recipe(data) -> None:
-    with pytest.raises(ArgumentError, match=r"^data: "):
-        replace(TINY, data=data)
-
-
-def test_tasks_may_be_none_only_with_data() -> None:
-    assert replace(TINY, tasks={}, data=("file:a.txt",)).tasks == {}
-    with pytest.raises(ArgumentError, match="tasks"):
-        replace(TINY, tasks={})
 
 
 def test_tasks_come_by_weight_sources_at_weight_1_and_the_same_for_a_seed() -> None:
