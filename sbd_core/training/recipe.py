@@ -35,7 +35,7 @@ class Recipe:
     is trained too. With a lora_rank of 0, all weights are trained.
     distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
     in place of the tokens of the text, to preserve the base model's answers.
-    batch_size: number of examples per step. row_tokens: greatest length of a packed sequence, which
+    row_tokens: greatest length of a packed sequence, which
     holds examples with their masked copies. A longer example is left out. A block adapter's texts
     are not packed: each is cut after row_tokens.
     full_mask_ratio: probability that all of an answer, or for a block adapter all of a block, is
@@ -44,7 +44,6 @@ class Recipe:
     data: sources of texts, see data.py. `tasks` may be empty if there is a source.
     adapter_rank: rank of a block adapter (models/block_adapter.py), which sbd train-adapter trains;
     0 for other training. The settings after it are a block adapter's.
-    rows_per_text: total length of the blocks placed in each text.
     block_sizes: sizes from which each step draws its block size.
     """
 

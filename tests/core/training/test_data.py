@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.chat import encode_prompt, encode_turn
+from sbd_core.models.chat import encode_turn
 from sbd_core.training.batches import BatchBuilder
 from sbd_core.training.data import Mixture, Skipped, mixed, read_source
 from sbd_core.training.recipe import read_recipe
@@ -110,13 +110,6 @@ TALK = [
 ]
 
 
-@pytest.fixture(scope="module")
-def chat_tokenizer():
-    found = tiny_tokenizer()
-    found.chat_template = TEMPLATE
-    return found
-
-
 def recipe_of(source: str, **changes):
     return read_recipe("sbd", None, {"data": (source,), "tasks": {}, "batch_size": 8, **changes})
 
@@ -129,21 +122,7 @@ def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> N
     assert second.messages[2] == ("assistant", "Yes.")
 
 
-def test_a_turn_is_what_the_template_writes_to_the_end_token(chat_tokenizer) -> None:
-    said = [(m["role"], m["content"]) for m in TALK[:4]]
-    prompt, answer = encode_turn(chat_tokenizer, said, TALK[4]["content"], "it")
-    expected = chat_tokenizer.apply_chat_template(
-        TALK[:4], tokenize=False, add_generation_prompt=True
-    )
-    assert chat_tokenizer.decode(prompt) == expected
-    assert chat_tokenizer.decode(answer) == "<think></think>The answer is 7.<eos>"
-    one = [("user", "Tara has 7.")]
-    assert encode_turn(chat_tokenizer, one, "7", "it")[0] == encode_prompt(
-        chat_tokenizer, "Tara has 7.", "it", is_raw=False
-    )
-
-
-def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone(chat_tokenizer) -> None:
+def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone() -> None:
     other = tiny_tokenizer()
     other.chat_template = TEMPLATE.replace("<user>assistant\n{% endif", "<user>now\n{% endif")
     prompt, answer = encode_turn(other, [("user", "a")], "b", "it")
@@ -153,8 +132,6 @@ def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone(chat_t
 
 def test_without_a_template_messages_are_refused_and_prompts_stand_as_they_are(tmp_path) -> None:
     bare = maskless_tokenizer()
-    prompt, answer = encode_turn(bare, [("user", "ab")], "cd", "it")
-    assert (bare.decode(prompt), bare.decode(answer)) == ("a b", "c d <eos>")
     with pytest.raises(ArgumentError, match=r"no chat template, which messages need.*line 1"):
         BatchBuilder(recipe_of(json_lines(tmp_path, [{"messages": TALK}])), bare)
     text = recipe_of(json_lines(tmp_path, [{"text": "abcdefgh"}]), row_tokens=40, max_block_size=16)
