@@ -252,7 +252,7 @@ class BatchBuilder:
         recipe = self._recipe
         from_sources = self._from_sources(step)
         wanted = recipe.batch_size - len(from_sources)
-        drawn = mixed(recipe.seed * 1_000_003 + step, recipe.tasks, ())
+        drawn = mixed(recipe.seed * 1_000_003 + step, recipe.tasks)
         fitting: list[Pair] = []
         for _ in range(MOST_TRIED):
             if len(fitting) >= wanted:
