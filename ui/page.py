@@ -91,7 +91,6 @@ def markups() -> dict[str, str]:
 
 def page_html(
     models: Sequence[dict[str, Any]],
-    more_views: dict[str, str],
     *,
     server: dict[str, Any] | None = None,
     code: str = "",
@@ -99,9 +98,8 @@ def page_html(
 ) -> str:
     """Make index.html: the markup of every view, and the initial data of the views as JSON.
 
-    models: results of model_entry(); the page opens with the first. more_views: values of views
-    that only some pages have, by the name of the view. server: what the page's script has to know
-    of its server; None without one. code: public URL of the code; "" if there is none.
+    models: results of model_entry(); the page opens with the first. server: what the page's script
+    has to know of its server; None without one. code: public URL of the code; "" if there is none.
     base: path of the page behind a proxy, with a slash at its end; "" where it needs none.
     """
     first = models[0]["name"]
@@ -116,7 +114,7 @@ def page_html(
         "roofline": roofline_value(),
         "gallery": gallery_value(),
         "footer": wire_json({"code": code, "card": CARD_PATH, "lesson": LESSON_PATH}),
-        **more_views,
+        **({"untrained": ""} if server else {}),
     }
     page = (ASSETS / "html" / "page.html").read_text("utf-8").strip()
     for view in values:

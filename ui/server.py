@@ -147,7 +147,6 @@ class PageServer(Server):
         space = os.environ.get("SPACE_ID", "")
         return page_html(
             entries_of_offers(self.session.models, is_public=self.session.limits.is_public),
-            {"untrained": ""},
             server={name: defaults_of(call) for name, call in functions(self).items()},
             code=f"https://huggingface.co/spaces/{space}/tree/main" if space else "",
             base=f"{self.page_root}/" if self.page_root else "",
