@@ -15,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from sbd_core.config import DecodeConfig, StrategyName
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.environment import environment
 from sbd_core.errors import require_integer
@@ -72,47 +73,36 @@ def bench(
     require_integer("max_new_tokens", max_new_tokens, 1)
     methods = {**by_transformers(model, max_new_tokens), **by_engine(model, max_new_tokens)}
     examples = [each for name in TASKS for each in held_out(name, limit, seed)]
-    with other_load() as load_of_others:
+    with other_load() as load:
         timed = time_methods(methods, model, tqdm(examples, unit="prompt"))
-        rows = {name: row(timed[name], timed[GENERATE], examples) for name in methods}
         times = forwards(model)
     return {
         **{name: getattr(model, name) for name in ("device", "dtype", "runs_on")},
         "model": model.name,
-        "rows": rows,
+        "rows": {name: row(timed[name], timed[GENERATE], examples) for name in methods},
         "forwards": times,
-        "other_load": load_of_others,
+        "other_load": load,
         "circumstances": environment(model.folder),
     }
 
 
 def by_engine(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, Method]:
     """Make a method of each of our strategies that the model was trained for; NTP needs none."""
+    shared: dict[str, Any] = {"max_new_tokens": max_new_tokens, "top_k_recorded": 0}
+    configs = {"ntp": DecodeConfig(strategy="ntp", **shared)}
+    if model.mask_token_id is not None and model.block_range is not None:
+        low, high = model.block_range
+        for gamma in GAMMAS:
+            solver, name = EntropyBound(gamma=gamma), f"sbd, gamma {gamma}, k={high}"
+            configs[name] = DecodeConfig(strategy="sbd", solver=solver, block_size=high, **shared)
+        size = high if model.adapter is None else max(low, high // 4)
+        configs[f"verify, k={size}"] = DecodeConfig(strategy="verify", block_size=size, **shared)
 
-    def method(strategy: StrategyName, block_size: int = 16, gamma: float = 0.1) -> Method:
-        config = DecodeConfig(
-            strategy=strategy,
-            solver=EntropyBound(gamma=gamma),
-            block_size=block_size,
-            max_new_tokens=max_new_tokens,
-            top_k_recorded=0,
-        )
+    def answer(config: DecodeConfig, prompt: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        trace = generate(model, prompt, config)
+        return trace.token_ids, trace.num_forwards
 
-        def answer(prompt: Sequence[int]) -> tuple[tuple[int, ...], int]:
-            trace = generate(model, prompt, config)
-            return trace.token_ids, trace.num_forwards
-
-        return answer
-
-    methods = {"ntp": method("ntp")}
-    if model.mask_token_id is None or model.block_range is None:
-        return methods
-    low, high = model.block_range
-    for gamma in GAMMAS:
-        methods[f"sbd, gamma {gamma}, k={high}"] = method("sbd", high, gamma)
-    size = high if model.adapter is None else max(low, high // 4)
-    methods[f"verify, k={size}"] = method("verify", size)
-    return methods
+    return {name: partial(answer, config) for name, config in configs.items()}
 
 
 def by_transformers(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, Method]:
@@ -174,36 +164,35 @@ def row(
     The figures are the method's rates, their ratios to the baseline's rates, and counts of answers.
     timed, baseline: timings of the method and of the baseline, one for each of `examples`.
     """
-    by_task: dict[str, list[tuple[Timed, Timed]]] = {}
-    for example, one, base in zip(examples, timed, baseline, strict=True):
-        by_task.setdefault(example.task, []).append((one, base))
+    by_task: dict[str, list[list[Timed]]] = {}
+    for example, *pair in zip(examples, timed, baseline, strict=True):
+        by_task.setdefault(example.task, []).append(pair)
     cells: dict[str, dict[str, Any]] = {
         name: {
             "tokens_per_second": median_and_quartiles([one.rate for one, _ in pairs]),
             "ratio": median_and_quartiles([one.rate / base.rate for one, base in pairs]),
-            "num_prompts": len(pairs),
-            "num_equal_to_baseline": sum(one.is_equal for one, _ in pairs),
+            **_counts([one for one, _ in pairs]),
         }
         for name, pairs in by_task.items()
     }
-    num_tokens, num_forwards = (
-        sum(getattr(one, name) for one in timed) for name in ("num_tokens", "num_forwards")
-    )
+    speed = sum(one.num_tokens for one in timed) / sum(one.num_forwards for one in timed)
     return {
         "tokens_per_second": round(statistics.median(one.rate for one in timed), 2),
         "mean_ratio": round(statistics.mean(c["ratio"]["median"] for c in cells.values()), 3),
-        "tokens_per_forward": round(num_tokens / num_forwards, 4),
-        "num_prompts": len(timed),
-        "num_equal_to_baseline": sum(one.is_equal for one in timed),
+        "tokens_per_forward": round(speed, 4),
+        **_counts(timed),
         "families": cells,
     }
 
 
+def _counts(timed: Sequence[Timed]) -> dict[str, int]:
+    equal = sum(one.is_equal for one in timed)
+    return {"num_prompts": len(timed), "num_equal_to_baseline": equal}
+
+
 def median_and_quartiles(values: Sequence[float]) -> dict[str, float]:
     """Return {"median", "low", "high"}: the median of the values and their quartiles."""
-    low, middle, high = (
-        statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * [*values]
-    )
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
     return {"median": round(middle, 3), "low": round(low, 3), "high": round(high, 3)}
 
 

@@ -23,13 +23,13 @@ SHAPES = (
     "messages (role, content), conversations (from, value), instruction (input) and output, "
     "prompt and answer, or text"
 )
-NEWLINE = "\n"
-SPACE = re.compile(r"[ \t\r\n]*")
+VALUE = re.compile(r"[^ \t\r\n]")
+"""The beginning of a JSON value, behind space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file. argument: the caller's name for the file. where: file and line."""
+    """One record of a file. argument: the caller's name for the file. where: file and place."""
 
     fields: Mapping[str, Any]
     where: str
@@ -53,7 +53,7 @@ class Row:
 
 
 def read_rows(argument: str, path: Path) -> list[Row]:
-    """Read all records of a file. Raises ArgumentError naming `argument`, file and line."""
+    """Read all records of a file. Raises ArgumentError naming `argument` and the record's place."""
     name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
     placed: Iterable[tuple[str, object]]
     if kind == ".parquet":
@@ -98,40 +98,39 @@ def read_text(argument: str, path: Path) -> str:
 
 
 def _values(argument: str, name: str, text: str) -> Iterator[tuple[str, object]]:
-    """Yield (place, value) of each value in a JSON text: an array's items, or successive values."""
+    """Yield (place, value) for the items of a JSON array, or for one JSON value after another."""
     # Python writes NaN where a table has no value: read as null, as are numbers beyond all floats.
     decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_float=finite_or_none)
-    start, line, counted = SPACE.match(text).end(), 1, 0  # type: ignore[union-attr]
+    place, line = 0, 1
     try:
-        if text.startswith("[", start):
-            for number, value in enumerate(decoder.decode(text), start=1):
-                yield f"record {number}", value
+        if text.lstrip().startswith("["):
+            for number, item in enumerate(decoder.decode(text), start=1):
+                yield f"record {number}", item
             return
-        while start < len(text):
-            line, counted = line + text.count("\n", counted, start), start
-            value, stop = decoder.raw_decode(text, start)
+        while found := VALUE.search(text, place):
+            line, place = line + text.count("\n", place, found.start()), found.start()
+            value, end = decoder.raw_decode(text, place)
             yield f"line {line}", value
-            start = SPACE.match(text, stop).end()  # type: ignore[union-attr]
+            line, place = line + text.count("\n", place, end), end
     except (ValueError, RecursionError) as error:
-        place = getattr(error, "pos", start)
-        rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON"
-        shown = text[text.rfind("\n", 0, place) + 1 : place + 200].split("\n")[0]
-        raise ArgumentError(argument, f"{rule} ({json_fault(error)})", shown) from error
+        rule = f"{name}: line {getattr(error, 'lineno', line)} must be JSON ({json_fault(error)})"
+        raise ArgumentError(argument, rule, text[place : place + 200].split("\n")[0]) from error
 
 
 def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[str, object]]:
     csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
     # strict: else a quote that is not closed would swallow all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
     line = 1
     try:
-        header = [cell.strip() for cell in next(filter(None, rows), [])]
-        line = rows.line_num + 1
         for cells in rows:
-            if cells and len(cells) != len(header):
+            if not header:
+                header = [cell.strip() for cell in cells]
+            elif cells and len(cells) != len(header):
                 rule = f"{name}: line {line} must have the {len(header)} cells of the header"
                 raise ArgumentError(argument, rule, cells)
-            if cells:
+            elif cells:
                 yield f"line {line}", dict(zip(header, cells, strict=True))
             line = rows.line_num + 1
     except csv.Error as error:
@@ -153,4 +152,4 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[str, object
         raise ArgumentError(
             argument, f"must be a Parquet file ({one_line(error)})", name
         ) from error
-    return [(f"row {number}", row) for number, row in enumerate(rows, start=1)]
+    return ((f"row {number}", row) for number, row in enumerate(rows, start=1))

@@ -73,7 +73,7 @@ def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
     for recording in gallery():
         put(out / "gallery" / f"{recording.name}.json", gallery_json(recording.name))
     models = [entry_of_export(export, quote(folder_path_of(export))) for export in exports]
-    put(out / "index.html", page_html(models, {}))
+    put(out / "index.html", page_html(models))
     put(out / PICTURE.name, PICTURE)
     put(out / "README.md", SPACE)
     put(out / MARKER, json.dumps({"models": [export.name for export in exports]}) + "\n")

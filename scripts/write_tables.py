@@ -70,13 +70,9 @@ def sweep() -> str:
     for solver, points in curves(data["rows"]).items():
         best = max(points, key=lambda point: (point.accuracy, point.speed))
         shares = [accuracy_at_speed(points, speed) for speed in SPEEDS]
-        rows.append(
-            [
-                f"`{solver}`",
-                f"{100 * best.accuracy:.1f} %, {best.speed:.2f}x, at {best.parameter}",
-                *("" if share is None else f"{100 * share:.1f} %" for share in shares),
-            ]
-        )
+        shown = ["" if share is None else f"{100 * share:.1f} %" for share in shares]
+        most = f"{100 * best.accuracy:.1f} %, {best.speed:.2f}x, at {best.parameter}"
+        rows.append([f"`{solver}`", most, *shown])
     ntp = data["rows"]["NTP"]
     head = ["solver", "its most accurate setting", *(f"at {speed:g}x" for speed in SPEEDS)]
     return (
@@ -106,17 +102,9 @@ def bench() -> str:
     for name, row in methods.items():
         ratios = [cell["ratio"] for cell in row["families"].values()]
         gain = row["mean_ratio"] / methods["ntp"]["mean_ratio"]
-        rows.append(
-            [
-                f"`{name}`",
-                *(
-                    f"{each['median']:.2f} ({each['low']:.2f}-{each['high']:.2f})"
-                    for each in ratios
-                ),
-                f"{row['mean_ratio']:.2f}",
-                "" if name.startswith(GENERATE) else f"{gain:.2f}",
-            ]
-        )
+        shown = [f"{each['median']:.2f} ({each['low']:.2f}-{each['high']:.2f})" for each in ratios]
+        shown += [f"{row['mean_ratio']:.2f}", "" if name.startswith(GENERATE) else f"{gain:.2f}"]
+        rows.append([f"`{name}`", *shown])
     num_prompts = next(iter(tasks.values()))["num_prompts"]
     return (
         table(["times generate()", *tasks, "mean", "times `ntp`"], rows)
@@ -218,28 +206,27 @@ def adapter_training() -> str:
         seen = point["masked_tokens"]
         # Measured again on other texts: both rows are shown.
         if seen == before["masked_tokens"]:
-            shown += [before, point] if shown[-1] is not before else [point]
+            shown += [point] if shown[-1] is before else [before, point]
         elif seen >= SPACING * shown[-1]["masked_tokens"]:
             shown.append(point)
     shown += curve[-1:] if len(curve) > 1 else []
     head = ["masked tokens", "steps", "minutes", "nats", "nats, token before known"]
+    head += ["`lead`", "`drafted`"]
     rows = [
         [
             f"{point['masked_tokens']:,}",
             f"{point['steps']:,}",
             f"{point['minutes']:,.0f}",
-            *(f"{point[name]:.2f}" for name in ("nats", "nats_with_before")),
-            *(f"{point[name]:.2f}" for name in ("lead", "drafted")),
+            *(f"{point[name]:.2f}" for name in ("nats", "nats_with_before", "lead", "drafted")),
         ]
         for point in shown
     ]
-    return table([*head, "`lead`", "`drafted`"], rows)
+    return table(head, rows)
 
 
 def results(name: str) -> dict[str, Any]:
     """Read the results file assets/results/NAME.json."""
-    data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    return data
+    return dict(json.loads((RESULTS / f"{name}.json").read_text("utf-8")))
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -252,12 +239,17 @@ def measured_on(data: dict[str, Any], dtype: str = "fp32") -> str:
     """A sentence that names the machine and the library versions of a measurement."""
     facts, processes = data["circumstances"], data.get("processes", 1)
     shared = f"{processes} processes of " if processes > 1 else ""
-    vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"Measured on {facts['cores']} cores of {facts['processor']}{vectors}, {shared}"
+        f"Measured on {cores(facts)}, {shared}"
         f"{facts['threads']} thread{'s' * (facts['threads'] > 1)}, {dtype}, "
         f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
     )
+
+
+def cores(facts: dict[str, Any]) -> str:
+    """The cores of the machine of a measurement, such as "2 cores of NAME (AVX-512)"."""
+    vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
+    return f"{facts['cores']} cores of {facts['processor']}{vectors}"
 
 
 def load_sentence(data: dict[str, Any]) -> str:
@@ -287,7 +279,6 @@ def gpu() -> str:
     ]
     differing = next(of for name, of in data.items() if name.startswith("verify differs"))
     facts, of_one, of_17 = data["circumstances"], cells[large][0], cells[large][counts.index(17)]
-    machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
     return (
         f"{table(['model', 'way', 'tokens/s', 'tokens a forward pass'], ways)}\n"
         f"{table([*head, 'weights and cache read once'], times)}\n"
@@ -296,8 +287,8 @@ def gpu() -> str:
         "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
         f"{differing['differing answers']} of {differing['answers']} answers, as products of one "
         "row and of many round differently. Each way was timed once, in this order, after one "
-        f"prompt. Measured on {machine}, PyTorch {facts['torch']}, "
-        f"transformers {facts['transformers']}.\n"
+        f"prompt. Measured on {facts['cuda']}, {facts['cores']} cores of {facts['processor']}, "
+        f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
     )
 
 
@@ -306,18 +297,16 @@ def browser() -> str:
     data = results("browser")
     facts = data["circumstances"]
     shown = ("1", "4", "16")
-    rows = []
-    for row in data["rows"].values():
-        for run in row["runs"]:
-            speed = run["tokens_per_second"]
-            rows.append(
-                [
-                    f"{run['model']}, {run['engine']}",
-                    *(f"{run['ms_by_rows'][count]:.1f} ms" for count in shown),
-                    *(f"{speed[way]:.0f}" for way in ("ntp", "verify")),
-                    f"{run['memory_bytes']['wasm'] / 1e6:.0f} MB",
-                ]
-            )
+    rows = [
+        [
+            f"{run['model']}, {run['engine']}",
+            *(f"{run['ms_by_rows'][count]:.1f} ms" for count in shown),
+            *(f"{run['tokens_per_second'][way]:.0f}" for way in ("ntp", "verify")),
+            f"{run['memory_bytes']['wasm'] / 1e6:.0f} MB",
+        ]
+        for row in data["rows"].values()
+        for run in row["runs"]
+    ]
     head = ["", *(f"{count} row{'s' * (count != '1')}" for count in shown)]
     rates = table([*head, "`ntp`, tokens/s", "`verify`, tokens/s", "memory"], rows)
     on_gpu = [
@@ -325,11 +314,9 @@ def browser() -> str:
         f"{row['gpu_memory_bytes']['wasm'] / 1e6:.0f} MB of the page's"
         for row in data["rows"].values()
     ]
-    vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"{rates}\nMemory where a GPU decodes (an emulated "
-        f"one): {'; '.join(on_gpu)}. Measured in Chromium {facts['chromium']} on {facts['cores']} "
-        f"cores of {facts['processor']}{vectors}.\n"
+        f"{rates}\nMemory where a GPU decodes (an emulated one): {'; '.join(on_gpu)}. Measured in "
+        f"Chromium {facts['chromium']} on {cores(facts)}.\n"
     )
 
 
@@ -362,14 +349,9 @@ def vllm() -> str:
     )
 
 
+MAKERS = (evaluation, sweep, bench, speeds, forwards, gpu, browser, solvers, adapter_training)
 TABLES: dict[str, Callable[[], str]] = {"accuracy": partial(evaluation, FEW_ROWS)}
-TABLES |= {
-    made.__name__: made
-    for made in (
-        *(evaluation, sweep, bench, speeds, forwards),
-        *(gpu, browser, solvers, adapter_training, requests, vllm),
-    )
-}
+TABLES |= {made.__name__: made for made in (*MAKERS, requests, vllm)}
 """Functions that make the tables, by name."""
 
 

@@ -91,7 +91,6 @@ def markups() -> dict[str, str]:
 
 def page_html(
     models: Sequence[dict[str, Any]],
-    more_views: dict[str, str],
     *,
     server: dict[str, Any] | None = None,
     code: str = "",
@@ -99,9 +98,8 @@ def page_html(
 ) -> str:
     """Make index.html: the markup of every view, and the initial data of the views as JSON.
 
-    models: results of model_entry(); the page opens with the first. more_views: values of views
-    that only some pages have, by the name of the view. server: what the page's script has to know
-    of its server; None without one. code: public URL of the code; "" if there is none.
+    models: results of model_entry(); the page opens with the first. server: what the page's script
+    has to know of its server; None without one. code: public URL of the code; "" if there is none.
     base: path of the page behind a proxy, with a slash at its end; "" where it needs none.
     """
     first = models[0]["name"]
@@ -116,7 +114,7 @@ def page_html(
         "roofline": roofline_value(),
         "gallery": gallery_value(),
         "footer": wire_json({"code": code, "card": CARD_PATH, "lesson": LESSON_PATH}),
-        **more_views,
+        **({"untrained": ""} if server else {}),
     }
     page = (ASSETS / "html" / "page.html").read_text("utf-8").strip()
     for view in values:
@@ -139,7 +137,8 @@ def model_entry(
     best: Best,
     block_range: tuple[int, int],
     presets_file: str,
-    export: dict[str, Any] | None,
+    export: WebFolder | None,
+    base: str,
     **own: Any,
 ) -> dict[str, Any]:
     """What the page knows of a model: the type Model of ui/web/models.ts.
@@ -147,7 +146,8 @@ def model_entry(
     best: initial settings for a visitor's own prompt, and the reason for them. If it warns against
         the paper's solver, the page offers to switch to nano.
     block_range: smallest and largest block size that the model was trained on.
-    export: see export_entry(); None if no browser decodes with the model.
+    export, base: the files with which browsers decode, and their path on the page; None and "" if
+        no browser decodes with the model.
     own: the fields that depend on where the model is.
     """
     return {
@@ -169,7 +169,7 @@ def model_entry(
             "block_size": best.block_size or block_range[1],
             "repetition_penalty": 0,  # the model's own
         },
-        "export": export,
+        "export": None if export is None else {"base": base, "bytes": export.download},
         **READY,
         **own,
     }
@@ -177,28 +177,22 @@ def model_entry(
 
 def entry_of_offer(model: LazyModel, *, is_public: bool) -> dict[str, Any]:
     """The entry of a model that a server offers, even while the model is loading."""
-    best = best_for(
-        model.name,
-        can_draft=model.can_draft,
-        is_trained=model.is_trained,
-        has_adapter=model.has_adapter,
-    )
-    export = model.export(is_public=is_public)
+    facts = {name: getattr(model, name) for name in ("can_draft", "is_trained", "has_adapter")}
+    export, source = model.export(is_public=is_public), model.name if is_public else model.source
     return model_entry(
         model.name,
-        best,
+        best_for(model.name, **facts),
         model.block_range or DEFAULT_BLOCK_RANGE,
         model.presets,
-        None if export is None else export_entry(export, serve_export(export)),
+        export,
+        "" if export is None else serve_export(export),
         title=model.title,
         about=model.about,
         line=title_of(model),
         isDone=model.is_done,
         canDraft=model.can_draft,
         absence=model.absence,
-        untrained=None
-        if model.is_trained
-        else words_for(model, model.name if is_public else model.source),
+        untrained=None if model.is_trained else words_for(model, source),
     )
 
 
@@ -211,16 +205,12 @@ def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
         best_for(export.name, can_draft=True, has_adapter=config["has_adapter"]),
         tuple(config["block_range"]),
         REAL_PRESETS if export.name == REAL_MODEL else PRESETS,
-        export_entry(export, base),
+        export,
+        base,
         title=title,
         about=about,
         line=f"{export.name} · in your browser",
     )
-
-
-def export_entry(export: WebFolder, base: str) -> dict[str, Any]:
-    """Path and size of the files with which browsers decode."""
-    return {"base": base, "bytes": export.download}
 
 
 def presets_of(file: str) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from inspect import Parameter, Signature, signature
 from typing import Any
@@ -64,24 +63,17 @@ ENVIRONMENT = {
 NOBODY = "Nobody reads this run; open the stream of its event right after the POST."
 
 
-@dataclass(frozen=True, slots=True)
 class Held:
     """A file in memory."""
 
-    content: bytes
-    gzipped: bytes
-    kind: str
-    etag: str
-
-    @classmethod
-    def of(cls, text: str | bytes, name: str) -> "Held":
+    def __init__(self, text: str | bytes, name: str) -> None:
         """Hold the content of a file of this name."""
-        content = text.encode() if isinstance(text, str) else text
+        self.content = text.encode() if isinstance(text, str) else text
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-        kind = "text/javascript" if name.endswith((".js", ".mjs")) else kind
-        is_text = kind.startswith("text/") or kind == "application/json"
-        etag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-        return cls(content, gzip.compress(content, 6) if is_text else b"", kind, etag)
+        self.kind = "text/javascript" if name.endswith((".js", ".mjs")) else kind
+        is_text = self.kind.startswith("text/") or self.kind == "application/json"
+        self.gzipped = gzip.compress(self.content, 6) if is_text else b""
+        self.etag = f'"{hashlib.sha256(self.content).hexdigest()[:24]}"'
 
     def answer(self, scope: Scope) -> Response:
         """Answer with the file, or say that the browser's copy of it is the same."""
@@ -115,7 +107,7 @@ class PageServer(Server):
             LESSON_PATH: lesson_html,
             **{f"gallery/{item.name}.json": partial(gallery_json, item.name) for item in gallery()},
         }
-        self.held = cache(lambda name: Held.of(self._made[name](), name))
+        self.held = cache(lambda name: Held(self._made[name](), name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request through the doors."""
@@ -147,7 +139,6 @@ class PageServer(Server):
         space = os.environ.get("SPACE_ID", "")
         return page_html(
             entries_of_offers(self.session.models, is_public=self.session.limits.is_public),
-            {"untrained": ""},
             server={name: defaults_of(call) for name, call in functions(self).items()},
             code=f"https://huggingface.co/spaces/{space}/tree/main" if space else "",
             base=f"{self.page_root}/" if self.page_root else "",

@@ -7,8 +7,11 @@ from typing import Any
 from sbd_core.cli import Command
 from sbd_core.config import DecodeConfig, config_of, solver_settings
 from sbd_core.errors import ArgumentError
-from sbd_core.settings import add_flags, settings_of
+from sbd_core.settings import add_flags, given, settings_of
 from sbd_core.solvers import SOLVER_PARAMETERS
+
+OWN = ("solver", "block_size", *SOLVER_PARAMETERS)
+SETTINGS = [item for item in (*settings_of(DecodeConfig), *solver_settings()) if item.name in OWN]
 
 
 def _serve_flags(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +26,7 @@ def _own_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("model", metavar="FOLDER", help="prepared or trained model folder")
     parser.add_argument("--strategy", help="sbd, or ntp: the same weights by vLLM's own class")
-    own = ("solver", "block_size", *SOLVER_PARAMETERS)
-    items = (*settings_of(DecodeConfig), *solver_settings())
-    add_flags(parser, [item for item in items if item.name in own])
+    add_flags(parser, SETTINGS)
     return parser
 
 
@@ -38,21 +39,12 @@ def serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
     strategy: Any = own.strategy or "sbd"
     if strategy not in ("sbd", "ntp"):
         raise ArgumentError("strategy", "must be sbd or ntp where vLLM decodes", strategy)
-    given = {
-        name: value
-        for name, value in vars(own).items()
-        if name not in ("model", "strategy") and value is not None
-    }
-    if strategy == "ntp" and given:
-        name = next(iter(given))
-        raise ArgumentError(name, "needs strategy sbd", given[name])
+    chosen = given(own, SETTINGS)
+    if strategy == "ntp" and chosen:
+        name = next(iter(chosen))
+        raise ArgumentError(name, "needs strategy sbd", chosen[name])
     # vLLM's model checks the block size by what it was trained on.
-    block_size = given.pop("block_size", DecodeConfig().block_size)
-    serve(
-        own.model,
-        flags,
-        strategy=strategy,
-        solver=config_of(given).solver,
-        block_size=block_size,
-    )
+    size = chosen.pop("block_size", DecodeConfig().block_size)
+    solver = config_of(chosen).solver
+    serve(own.model, flags, strategy=strategy, solver=solver, block_size=size)
     return None

@@ -34,6 +34,8 @@ ADAPTER_SETTINGS = [
     *(RECIPE_SETTINGS[name] for name in ("full_mask_ratio", "first_weight", "loss_decay", "seed")),
     replace(RECIPE_SETTINGS["row_tokens"], flag="max-tokens", help="longest text; the rest is cut"),
 ]
+RUN_SETTINGS = settings_of(RunSettings)
+ADAPTER_RUN_SETTINGS = [i for i in RUN_SETTINGS if i.name in ("save_minutes", "is_compiled")]
 
 
 def _train_flags(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +62,7 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
         help="a file or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
         "texts; may be given several times",
     )
-    add_flags(parser.add_argument_group("machine"), settings_of(RunSettings))
+    add_flags(parser.add_argument_group("machine"), RUN_SETTINGS)
 
 
 @partial(Command, add_flags=_train_flags, extra="train")
@@ -72,7 +74,7 @@ def train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from sbd_core.training.checkpoint import read_metrics, state_folder
     from sbd_core.training.train import train
 
-    settings = RunSettings(**given(arguments, settings_of(RunSettings)))
+    settings = RunSettings(**given(arguments, RUN_SETTINGS))
     recipe = read_recipe(arguments.stage, arguments.recipe, changes)
     train(recipe, arguments.init, arguments.out, settings)
     if Share.from_environment().rank:
@@ -88,9 +90,8 @@ def _check_finetuning(arguments: argparse.Namespace) -> None:
         rule = f"must be a folder that sbd prepare wrote: --recipe {recipe} tunes a model"
         raise ArgumentError("init", rule, None)
     if not arguments.data and not arguments.tasks:
-        raise ArgumentError(
-            "data", f"must be given for --recipe {recipe}, as file:chat.jsonl", None
-        )
+        rule = f"must be given for --recipe {recipe}, as file:chat.jsonl"
+        raise ArgumentError("data", rule, None)
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -161,9 +162,10 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--block-sizes", default="4,8,16", help="sizes to draw from, one per step")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--compile", action="store_true", help="torch.compile; pays on a GPU")
-    for flag, what in ("--save-minutes", "saves"), ("--measure-minutes", "measurements"):
-        parser.add_argument(flag, type=float, default=10.0, help=f"minutes between {what}")
+    add_flags(parser, ADAPTER_RUN_SETTINGS)
+    parser.add_argument(
+        "--measure-minutes", type=float, default=10.0, help="minutes between measurements"
+    )
 
 
 def _adapter_changes(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -203,6 +205,7 @@ def train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.training.train_adapter import AdapterRun, read_base, read_texts
 
     recipe = read_recipe("sbd", Path("adapter"), _adapter_changes(arguments))
+    settings = RunSettings(**given(arguments, ADAPTER_RUN_SETTINGS))
     if not recipe.adapter_rank:
         raise ArgumentError("rank", "must be above 0", recipe.adapter_rank)
     with only_writer(arguments.out, ADAPTER_INFO):
@@ -225,18 +228,16 @@ def train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
             arguments.out,
             arguments.init,
             measure_minutes=arguments.measure_minutes,
-            is_compiled=arguments.compile,
+            is_compiled=settings.is_compiled,
         )
-        trainer.run(save_minutes=arguments.save_minutes)
+        trainer.run(settings.save_minutes)
     names = ("step", "masked_tokens", "seconds", "measured")
     return {"out": str(arguments.out), **{name: trainer.metrics[-1][name] for name in names}}
 
 
 def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="folder, hub id or known base")
-    parser.add_argument(
-        "--out", type=Path, required=True, help="JSON Lines file to write or resume"
-    )
+    parser.add_argument("--out", type=Path, required=True, help="JSON Lines to write or resume")
     add_flags(parser, settings_of(SynthesisConfig))
     parser.add_argument(
         "--prompts",

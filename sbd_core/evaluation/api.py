@@ -9,7 +9,7 @@ family (name of a task), prompt, and case (data that the task's checker needs).
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -92,33 +92,20 @@ def examples_by_task(
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """Make configs for NTP, verify and all of sweep_solvers().
+    """Make configs for NTP, verify, and every solver at each value of its first parameter.
 
-    base: all settings except strategy and solver.
+    base: all settings except strategy and solver. A solver without parameters has one config, whose
+    value is called "default".
     """
-    return {
-        "NTP": replace(base, strategy="ntp"),
-        "verify": replace(base, strategy="verify"),
-        **{
-            f"{curve} {setting}": replace(base, strategy="sbd", solver=solver)
-            for curve, setting, solver in sweep_solvers()
-        },
-    }
-
-
-def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
-    """Yield (name, value of the parameter, solver) for every point of the sweep.
-
-    The sweep varies the first parameter of each solver. A solver without parameters has one point,
-    whose value is "default".
-    """
+    configs = {"NTP": replace(base, strategy="ntp"), "verify": replace(base, strategy="verify")}
     for name, rule in SOLVERS.items():
-        settings = fields(rule)
-        if not settings:
-            yield name, "default", rule()
-            continue
-        for value in rule.swept_values:
-            yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
+        rules: dict[str, Solver] = {"default": rule()}
+        if settings := fields(rule):
+            first = settings[0].name
+            rules = {f"{v:g}": make_solver(name, {first: v}) for v in rule.swept_values}
+        for value, solver in rules.items():
+            configs[f"{name} {value}"] = replace(base, strategy="sbd", solver=solver)
+    return configs
 
 
 def handwritten_prompts() -> list[Example]:

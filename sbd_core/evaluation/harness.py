@@ -70,7 +70,6 @@ class Harness:
     batch_size: int = 32
     out: Path | None = None
     share: Share = field(default_factory=Share)
-    shows_progress: bool = True
 
     def __post_init__(self) -> None:
         require_integer("batch_size", self.batch_size, 1)
@@ -107,7 +106,7 @@ class Harness:
         share, warm = self.share, set[str]()
         mine = {t: range(len(prompts[t]))[share.rank :: share.num_processes] for t in prompts}
         total = len(settings) * sum(map(len, mine.values()))
-        with tqdm(total=total, unit="answer", disable=not self.shows_progress) as bar:
+        with tqdm(total=total, unit="answer") as bar:
             for task, numbers in mine.items():
                 for start in range(0, len(numbers), ROUND * self.batch_size):
                     part = numbers[start : start + ROUND * self.batch_size]

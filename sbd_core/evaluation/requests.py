@@ -31,6 +31,7 @@ SOLVERS_WITH_GAMMA: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalF
     "SBD causal token first": CausalFirst,
 }
 """{name of the solver in config names: solver that has a gamma}."""
+EVERY_GAMMA = dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS)
 LEAST_AGREEMENT = 0.9
 """Smallest agreement at which choose_gammas() prefers a gamma."""
 FOR_GAMMAS = "requests for gammas"
@@ -38,18 +39,17 @@ FOR_GAMMAS = "requests for gammas"
 Check = Callable[[str], bool]
 """Tells whether an answer follows the instructions of its request."""
 
-
 FIGURES = ("accuracy", "difference", "difference_interval")
 """Figures of a score that need checks; without any they are None."""
 
 
 def request_configs(
-    base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
+    base: DecodeConfig, gammas: Mapping[str, Sequence[float]] = EVERY_GAMMA
 ) -> dict[str, DecodeConfig]:
     """Return {config name: config} for NTP, verify, and each solver at each of the solver's gammas.
 
     base: all settings except strategy and solver.
-    gammas: {solver's name in SOLVERS_WITH_GAMMA: gammas}; None means GAMMAS for every solver.
+    gammas: {solver's name in SOLVERS_WITH_GAMMA: gammas}.
     """
     return {
         NTP: replace(base, strategy="ntp"),
@@ -59,10 +59,9 @@ def request_configs(
 
 
 def gamma_configs(
-    base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
+    base: DecodeConfig, gammas: Mapping[str, Sequence[float]] = EVERY_GAMMA
 ) -> dict[str, DecodeConfig]:
     """Return {config name: config} for each solver at each gamma; see request_configs()."""
-    gammas = dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS) if gammas is None else gammas
     return {
         _row(rule, gamma): replace(base, strategy="sbd", solver=SOLVERS_WITH_GAMMA[rule](gamma))
         for rule, each in gammas.items()
@@ -85,12 +84,9 @@ def choose_gammas(answers: Mapping[str, Sequence[Answer]]) -> dict[str, float]:
     chosen = {}
     for rule in SOLVERS_WITH_GAMMA:
         scores = [(gamma, _score(rule, answers[_row(rule, gamma)], ())) for gamma in GAMMAS]
-        fine = [
-            (score["tokens_per_forward"], gamma)
-            for gamma, score in scores
-            if score["agreement"] >= LEAST_AGREEMENT
-        ]
-        chosen[rule] = max(fine)[1] if fine else min(GAMMAS)
+        fine = [(s, gamma) for gamma, s in scores if s["agreement"] >= LEAST_AGREEMENT]
+        speeds = [(score["tokens_per_forward"], gamma) for score, gamma in fine]
+        chosen[rule] = max(speeds)[1] if speeds else min(GAMMAS)
     return chosen
 
 
@@ -113,16 +109,12 @@ def score_answers(
     scores = [_score(row, each, ntp_ids) for row, each in answers.items()]
     if not any(checks):
         return scores
-    marks = [
-        [
-            float(check(answer.text))
-            for answer, check in zip(each, checks, strict=True)
-            if check is not None
-        ]
-        for each in answers.values()
-    ]
-    of_ntp = marks[list(answers).index(NTP)]
-    for score, own in zip(scores, marks, strict=True):
+    marks = {
+        row: [float(c(one.text)) for one, c in zip(each, checks, strict=True) if c is not None]
+        for row, each in answers.items()
+    }
+    of_ntp = marks[NTP]
+    for score, own in zip(scores, marks.values(), strict=True):
         paired = [one - other for one, other in zip(own, of_ntp, strict=True)]
         interval = 1.96 * (stdev(paired) if len(paired) > 1 else 0.0) / math.sqrt(len(paired))
         score.update(zip(FIGURES, (fmean(own), fmean(paired), interval), strict=True))
@@ -146,11 +138,8 @@ def _score(row: str, answers: Sequence[Answer], ntp_ids: Sequence[list[int]]) ->
         sum(getattr(answer, name) for answer in kept)
         for name in ("num_forwards", "seconds", "num_read", "num_agreed")
     )
-    same = [
-        answer.token_ids == ids
-        for answer, ids, keep in zip(answers, ntp_ids, is_kept, strict=False)
-        if keep
-    ]
+    pairs = zip(answers, ntp_ids, is_kept, strict=False)
+    same = [answer.token_ids == ids for answer, ids, keep in pairs if keep]
     speeds = [len(answer.token_ids) / answer.num_forwards for answer in kept]
     return {
         "row": row,
@@ -219,7 +208,7 @@ def measure_requests(
         settings = {row: (model, one) for row, one in gamma_configs(base).items()}
         tried = harness.answers(settings, {FOR_GAMMAS: for_gammas}, journal)[FOR_GAMMAS]
         chosen = choose_gammas(tried)
-    gammas = {rule: (gamma,) for rule, gamma in chosen.items()} or None
+    gammas = {rule: (gamma,) for rule, gamma in chosen.items()} or EVERY_GAMMA
     settings = {row: (model, one) for row, one in request_configs(base, gammas).items()}
     answers = harness.answers(settings, prompts, journal)
     scores = {name: score_answers(each, checks[name]) for name, each in answers.items()}

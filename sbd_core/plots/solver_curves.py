@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.theme import Ink, Theme, figure_of, ink_of
+from sbd_core.plots.theme import Theme, figure_of, ink_of
 from sbd_core.run_lines import LANE_NAMES
 from sbd_core.solvers import SOLVER_TITLES
 
@@ -38,46 +38,40 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
     for name, row in rows.items():
         solver, _, parameter = name.partition(" ")
         if parameter:
-            mean = row["mean"]
-            point = CurvePoint(parameter, mean["accuracy"], mean["tokens_per_forward"])
-            by_solver.setdefault(solver, []).append(point)
+            by_solver.setdefault(solver, []).append(_point(parameter, row))
     return by_solver
+
+
+def _point(parameter: str, row: Mapping[str, Any]) -> CurvePoint:
+    return CurvePoint(parameter, row["mean"]["accuracy"], row["mean"]["tokens_per_forward"])
 
 
 def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     """Plot a line for each solver, a star for next-token prediction and another for verify.
 
-    results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data(). Each entry of
-        "rows" is named "solver parameter", "NTP" or "verify".
+    results: data of `sbd evaluate --sweep --out FILE`. Each entry of "rows" is named
+        "solver parameter", "NTP" or "verify".
     Raises ArgumentError for results without "NTP".
     """
     ink = ink_of(theme)
     rows = results.get("rows") if isinstance(results, Mapping) else None
     if not isinstance(rows, Mapping) or "NTP" not in rows:
         raise ArgumentError("results", 'must be those of a sweep, with a row "NTP"', results)
-    data = [_line(index, *each, ink) for index, each in enumerate(curves(rows).items())]
-    data.append(_mark(LANE_NAMES["ntp"], "star", rows["NTP"], ink.ntp))
-    if "verify" in rows:
-        data.append(_mark(LANE_NAMES["verify"], "star-square", rows["verify"], ink.verify))
+    data = []
+    for index, (solver, points) in enumerate(curves(rows).items()):
+        is_chief = solver in (MAIN, OWN)
+        colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
+        dash = DASHES[index % len(DASHES)]
+        title = SOLVER_TITLES.get(solver, html.escape(solver))
+        drawn = _marks(title, index, points, colour, size=9 if is_chief else 7)
+        line = {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash}
+        data.append({**drawn, "mode": "lines+markers", "line": line})
+    for row, colour, symbol in ("NTP", ink.ntp, "star"), ("verify", ink.verify, "star-square"):
+        if row in rows:
+            name = LANE_NAMES["ntp" if row == "NTP" else "verify"]
+            data.append(_marks(name, symbol, [_point("", rows[row])], colour, size=14))
     titles = {"title": "tokens per forward pass"}, {"title": "right answers, %"}
     return figure_of("solvers", ink, data, *titles, height=520, showlegend=True)
-
-
-def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
-    """Draw the line through a solver's points. index: selects the symbol and the dashes."""
-    is_chief = solver in (MAIN, OWN)
-    colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
-    line = {"color": colour, "width": 3 if is_chief else 1.5, "dash": DASHES[index % len(DASHES)]}
-    title = SOLVER_TITLES.get(solver, html.escape(solver))
-    drawn = _marks(title, index, points, colour, size=9 if is_chief else 7)
-    return {**drawn, "mode": "lines+markers", "line": line}
-
-
-def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
-    """Draw the only mark of a strategy that has no parameter. row: the strategy's results."""
-    mean = row["mean"]
-    point = CurvePoint("", mean["accuracy"], mean["tokens_per_forward"])
-    return _marks(name, symbol, [point], colour, size=14)
 
 
 def _marks(

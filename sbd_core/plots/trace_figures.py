@@ -4,7 +4,6 @@ The hindsight on a token is the causal head's prediction at the token's position
 before it. Every figure raises ArgumentError for an unknown theme.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -23,33 +22,24 @@ from sbd_core.plots.theme import (
 )
 from sbd_core.trace import Trace
 
+GROUPS = {"same": "the same token", "other": "another token", "unread": "not read again"}
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Ids of the tokens that one forward pass revealed, grouped by hindsight.
 
-    pass_number: number of the forward pass, from 1.
-    same: revealed tokens that the causal head also finds likeliest.
-    other: revealed tokens at whose positions the causal head finds another token likelier.
-    unread: revealed tokens on which the trace has no hindsight.
+def agreements(trace: Trace) -> list[dict[str, tuple[int, ...]]]:
+    """For each forward pass, the ids of the tokens that it revealed by key of GROUPS.
+
+    same: the causal head finds the token likeliest, too. other: it finds another one likelier.
+    unread: the trace has no hindsight on the token.
     """
-
-    pass_number: int
-    same: tuple[int, ...]
-    other: tuple[int, ...]
-    unread: tuple[int, ...]
-
-
-def agreements(trace: Trace) -> list[Agreement]:
-    """The Agreement of each forward pass, in order."""
     known = {(i.position, i.token_id): i.argmax_id for e in trace.events for i in e.hindsight}
     rows = []
     for event in trace.events:
-        groups = list[int](), list[int](), list[int]()
+        groups: dict[str, tuple[int, ...]] = dict.fromkeys(GROUPS, ())
         for reveal in event.reveals:
             best = known.get((reveal.position, reveal.token_id))
-            groups[2 if best is None else best != reveal.token_id].append(reveal.token_id)
-        rows.append(Agreement(event.index + 1, *map(tuple, groups)))
+            name = "unread" if best is None else "same" if best == reveal.token_id else "other"
+            groups[name] += (reveal.token_id,)
+        rows.append(groups)
     return rows
 
 
@@ -119,26 +109,26 @@ def _reveal_dots(trace: Trace, ink: Ink) -> dict[str, Any]:
 
 
 def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Stacked bars of the tokens that each forward pass revealed, grouped as in Agreement.
+    """Stacked bars of the tokens that each forward pass revealed, in the groups of agreements().
 
     A dashed line marks one token, as in NTP.
     """
     ink = ink_of(theme)
     rows = agreements(trace)
     looks = {
-        "same": ("the same token", ink.of(trace.strategy), "", 1.0),
-        "other": ("another token", ink.ntp, "/", 1.0),
-        "unread": ("not read again", ink.muted, "", 0.4),
+        "same": (ink.of(trace.strategy), "", 1.0),
+        "other": (ink.ntp, "/", 1.0),
+        "unread": (ink.muted, "", 0.4),
     }
     bars: list[dict[str, Any]] = []
-    for field, (name, colour, pattern, opacity) in looks.items():
-        groups = [getattr(row, field) for row in rows]
+    for key, (colour, pattern, opacity) in looks.items():
+        groups, name = [row[key] for row in rows], GROUPS[key]
         bars.append(
             {
                 "type": "bar",
                 "name": name,
                 "opacity": opacity,
-                "x": [row.pass_number for row in rows],
+                "x": list(range(1, len(rows) + 1)),
                 "y": [len(group) for group in groups],
                 "text": [names(trace, group) for group in groups],
                 "textposition": "none",

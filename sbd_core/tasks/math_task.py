@@ -14,6 +14,7 @@ The calculations decide the split, whatever the words around them.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from random import Random
 
 from sbd_core.tasks import words
@@ -68,13 +69,9 @@ def places(number: int) -> list[int]:
 
 
 def _added(item: Calculation) -> str:
-    terms, place, both = [], 1, 0
-    while place <= max(item.left, item.right):
-        one, other = (number // place % 10 * place for number in (item.left, item.right))
-        both += bool(one and other)
-        terms.append(one + other)
-        place *= 10
-    return " + ".join(str(term) for term in reversed(terms) if term) if both > 1 else ""
+    columns = [[n // place % 10 * place for n in (item.left, item.right)] for place in (100, 10, 1)]
+    terms = [str(sum(column)) for column in columns if any(column)]
+    return " + ".join(terms) if sum(map(all, columns)) > 1 else ""
 
 
 def _taken(item: Calculation) -> str:
@@ -154,12 +151,10 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
     he, him = ("she", "her") if first in words.WOMEN else ("he", "him")
     color, color2 = random.sample(words.COLORS, 2)
     facts = [NAMED[name].draw(random, wording) for name in problem["facts"]]
+    begins = [fact.partition(" ")[0] for fact in facts[:2]]
     if "{A}" not in facts[0]:
         facts[0] = facts[0].replace("{him}", "{A}")
-    elif [fact.partition(" ")[0] for fact in facts[:2]] == [
-        "{A}",
-        "{he}",
-    ] and random.random() < SECOND_FACT_RATE:
+    elif begins == ["{A}", "{he}"] and random.random() < SECOND_FACT_RATE:
         facts = [f"{facts[0]} and {facts[1].removeprefix('{he} ')}", *facts[2:]]
     text = ". ".join([*facts, NAMED[problem["asked"]].draw(random, wording)]).format(
         A=first, B=second, C=third, he=he, him=him, color=color, color2=color2,
@@ -176,9 +171,7 @@ def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
         top = int(high) if random.random() < 0.6 else min(int(high), max(int(low) + 3, 12))
         drawn[name] = random.randint(int(low), top)
         if product:
-            base = 1
-            for factor in product.split("*"):
-                base *= drawn[factor]
+            base = prod(drawn[factor] for factor in product.split("*"))
             drawn[name] = base * drawn[name] if sign == "*" else base + drawn[name]
     return drawn
 

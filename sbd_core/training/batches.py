@@ -186,9 +186,8 @@ def pack(
             stop = start + len(sequences[index])
             rows[row, start:stop], document[row, start:stop] = sequences[index], index
             start = stop
-    names = TOKEN.names or ()
     tensors: dict[str, Any] = {
-        name: torch.from_numpy(np.ascontiguousarray(rows[name])) for name in names
+        name: torch.from_numpy(np.ascontiguousarray(rows[name])) for name in TOKEN.names or ()
     }
     parts = {name: tensors.pop(name) for name in ("position", "block", "copy")}
     layout = TrainingLayout(document=torch.from_numpy(document), **parts)
@@ -232,6 +231,8 @@ class BatchBuilder:
         self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
         self._process_index, self._num_processes = process_index, num_processes
         self._min_rows = min_rows
+        # Most positions by which the last block of x_hat can exceed the answer.
+        self._max_overhang = recipe.max_block_size - 1
         self.notes: list[str] = []
         self._sources = [self._pieces(source) for source in recipe.data]
         weights = [*recipe.tasks.values(), *(1.0 for _ in self._sources)]
@@ -251,7 +252,7 @@ class BatchBuilder:
         recipe = self._recipe
         from_sources = self._from_sources(step)
         wanted = recipe.batch_size - len(from_sources)
-        drawn = mixed(recipe.seed * 1_000_003 + step, recipe.tasks, ())
+        drawn = mixed(recipe.seed * 1_000_003 + step, recipe.tasks)
         fitting: list[Pair] = []
         for _ in range(MOST_TRIED):
             if len(fitting) >= wanted:
@@ -268,13 +269,11 @@ class BatchBuilder:
         recipe, texts = self._recipe, list[Pair]()
         if not self._sources:
             return texts
-        first, stop = (
-            self._mixture.counts(number * recipe.batch_size)[len(recipe.tasks) :]
-            for number in (step, step + 1)
-        )
+        counts = (self._mixture.counts(n * recipe.batch_size) for n in (step, step + 1))
+        first, stop = (each[len(recipe.tasks) :] for each in counts)
         for source, *places in zip(self._sources, first, stop, strict=True):
-            indices = in_epochs(recipe.seed, len(source), *places)
-            texts += [(list(source[index][0]), list(source[index][1])) for index in indices]
+            pairs = (source[index] for index in in_epochs(recipe.seed, len(source), *places))
+            texts += [(list(prompt), list(answer)) for prompt, answer in pairs]
         return texts
 
     def _pieces(self, source: str) -> list[Packed]:
@@ -329,11 +328,6 @@ class BatchBuilder:
             if len(piece) > num_first
         ]
 
-    @property
-    def _max_overhang(self) -> int:
-        """Greatest number of positions by which the last block of x_hat can exceed the answer."""
-        return self._recipe.max_block_size - 1
-
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
         return len(prompt) + 2 * len(answer) + self._max_overhang
 
@@ -355,7 +349,7 @@ class BatchBuilder:
         sequences = [clean[index] for index in own]
         if recipe.stage == "sbd":
             nums_prompt = [len(pairs[index][0]) for index in own]
-            sequences = self._with_masked_copies(sequences, nums_prompt, own, step)
+            sequences = list(self._with_masked_copies(step, own, sequences, nums_prompt))
         pad, end = self._tokenizer.pad_token_id, self._tokenizer.eos_token_id
         # Any id would do, as padding is neither attended to nor predicted.
         padding = int(end if pad is None else pad)
@@ -363,8 +357,8 @@ class BatchBuilder:
         return replace(packed, ntp_weight=ntp_weight)
 
     def _with_masked_copies(
-        self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
-    ) -> list[TrainingSequence]:
+        self, step: int, own: range, sequences: list[TrainingSequence], nums_prompt: list[int]
+    ) -> Iterator[TrainingSequence]:
         """Append a masked copy to each sequence, with one block size for the whole step.
 
         own: each sequence's index in the step. This index seeds the masks.
@@ -376,17 +370,12 @@ class BatchBuilder:
         phase = draw.choice((0, draw.randrange(block_size)))
         # Each sequence has its own seed, whichever process it goes to.
         seed = draw.getrandbits(62)
-        generator = torch.Generator()
-        masked = []
+        generator, mask_id = torch.Generator(), self._tokenizer.mask_token_id
         for index, sequence, num_prompt in zip(own, sequences, nums_prompt, strict=True):
             draws = generator.manual_seed(seed + index)
             num_answer = len(sequence) - num_prompt
             is_masked = draw_masks(num_answer, draws, recipe.full_mask_ratio).numpy()
-            mask_id = self._tokenizer.mask_token_id
-            masked.append(
-                noisy_sequence(sequence, num_prompt, is_masked, block_size, phase, mask_id)
-            )
-        return masked
+            yield noisy_sequence(sequence, num_prompt, is_masked, block_size, phase, mask_id)
 
 
 MOST_WORKERS = 14
@@ -434,9 +423,8 @@ def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Bat
         try:
             item = next(ahead)
         except RuntimeError as error:
-            raise TrainingError(
-                f"workers: a process that builds batches ended: {one_line(error)}"
-            ) from error
+            reason = f"a process that builds batches ended: {one_line(error)}"
+            raise TrainingError(f"workers: {reason}") from error
         if isinstance(item, SetBlockDecodingError):
             raise item
         yield item

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,7 +51,6 @@ MAX_RECORDS = 50_000
 TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 SAVED = "state.json"
 """File in a folder that datasets' save_to_disk() wrote, which load_dataset() cannot read."""
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +72,14 @@ class Text:
         return "\n".join(content for _, content in self.messages)
 
 
-def mixed(
-    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
-) -> Iterator[Example | Item]:
-    """Yield random items without end, each from a task or source that is drawn by weight.
+def mixed(seed: int, tasks: Mapping[str, float]) -> Iterator[Example]:
+    """Yield examples without end, each of a task that is drawn by weight.
 
-    tasks: {task name: weight}. sources: lists of items, none of them empty; each has weight 1.
+    tasks: {task name: weight}.
     """
-    draw = random.Random(f"{seed}/train")
-    chosen = [task(name) for name in tasks]
-    weights = [*tasks.values(), *(1.0 for _ in sources)]
-    indices = range(len(weights))
+    draw, chosen, weights = random.Random(f"{seed}/train"), [*map(task, tasks)], [*tasks.values()]
     while True:
-        index = draw.choices(indices, weights)[0]
-        if index < len(chosen):
-            yield training_example(draw, chosen[index])
-        else:
-            yield draw.choice(sources[index - len(chosen)])
+        yield training_example(draw, draw.choices(chosen, weights)[0])
 
 
 class Mixture:

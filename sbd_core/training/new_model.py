@@ -20,7 +20,8 @@ from transformers import (
 )
 
 from sbd_core.errors import ArgumentError, require_integer
-from sbd_core.training.data import CHAT_TEMPLATE, Skipped, mixed, read_source
+from sbd_core.tasks import Example
+from sbd_core.training.data import CHAT_TEMPLATE, Skipped, Text, mixed, read_source
 from sbd_core.training.recipe import Recipe
 
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<m>", "<user>", "<assistant>")
@@ -74,9 +75,13 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
             rule = "must be a folder with a tokenizer"
             raise ArgumentError("tokenizer", rule, recipe.tokenizer) from error
     else:
-        sources = [read_source(source, Skipped(source)) for source in recipe.data]
-        drawn = islice(mixed(recipe.seed, recipe.tasks, sources), recipe.tokenizer_examples)
-        texts = (f"{example.prompt}\n{example.answer}" for example in drawn)
+        most = recipe.tokenizer_examples
+        examples: list[Example | Text] = []
+        if recipe.tasks:
+            examples += islice(mixed(recipe.seed, recipe.tasks), most)
+        for source in recipe.data:
+            examples += read_source(source, Skipped(source))[:most]
+        texts = (f"{example.prompt}\n{example.answer}" for example in examples)
         tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
     config = LlamaConfig(
         vocab_size=len(tokenizer),

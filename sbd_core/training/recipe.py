@@ -5,7 +5,7 @@ A recipe file may name another recipe as its `base`; it then holds only the fiel
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ class Recipe:
     is trained too. With a lora_rank of 0, all weights are trained.
     distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
     in place of the tokens of the text, to preserve the base model's answers.
-    batch_size: number of examples per step. row_tokens: greatest length of a packed sequence, which
+    row_tokens: greatest length of a packed sequence, which
     holds examples with their masked copies. A longer example is left out. A block adapter's texts
     are not packed: each is cut after row_tokens.
     full_mask_ratio: probability that all of an answer, or for a block adapter all of a block, is
@@ -44,7 +44,6 @@ class Recipe:
     data: sources of texts, see data.py. `tasks` may be empty if there is a source.
     adapter_rank: rank of a block adapter (models/block_adapter.py), which sbd train-adapter trains;
     0 for other training. The settings after it are a block adapter's.
-    rows_per_text: total length of the blocks placed in each text.
     block_sizes: sizes from which each step draws its block size.
     """
 
@@ -73,7 +72,7 @@ class Recipe:
     )
     paper_loss_steps: int = setting(0)
     seed: int = setting(0, help="seed of everything random")
-    data: tuple[str, ...] = field(default=())
+    data: tuple[str, ...] = ()
     # A model made from nothing, when there is no --init.
     tokenizer: str = setting(
         "", help="folder whose tokenizer a new model takes, instead of a trained one"
@@ -114,9 +113,8 @@ class Recipe:
             rule = "must be 0 unless optimizer is adamw"
             raise ArgumentError("lora_rank", rule, self.lora_rank)
         if self.distils_base and not self.lora_rank:
-            raise ArgumentError(
-                "distils_base", "must be false without lora_rank", self.distils_base
-            )
+            rule = "must be false without lora_rank"
+            raise ArgumentError("distils_base", rule, self.distils_base)
         if self.minutes and self.decay_steps >= self.steps:
             rule = "must be fewer than steps, as --minutes takes the ratio of the two"
             raise ArgumentError("decay_steps", rule, self.decay_steps)
@@ -140,22 +138,18 @@ class Recipe:
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     """Read the weights of tasks; return {task name: weight} for weights above 0, in given order.
 
-    tasks: {task name: weight}, or a list of task names; a name listed twice has weight 2.
-    may_be_empty: if False, at least one weight must be above 0.
+    tasks: {task name: weight}. may_be_empty: if False, at least one weight must be above 0.
     Raises ArgumentError for an unknown task, a negative weight or another type.
     """
     from sbd_core.tasks import task  # here, as every command lists its flags
 
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
-    if isinstance(tasks, (list, tuple)):
-        tasks = {name: tasks.count(name) for name in tasks}
     if not isinstance(tasks, Mapping):
         raise ArgumentError("tasks", rule, tasks)
-    weights = {}
     for name, weight in tasks.items():
+        task(name)
         require_number(f"tasks {name}", weight, 0)
-        weights[task(name).NAME] = float(weight)
-    weights = {name: weight for name, weight in weights.items() if weight > 0}
+    weights = {name: float(weight) for name, weight in tasks.items() if weight > 0}
     if not weights and not may_be_empty:
         raise ArgumentError("tasks", f"{rule}, or empty with --data", tasks)
     return weights
@@ -181,16 +175,10 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
     is_named = path is not None and str(path) in NAMED and not path.is_file()
     source = RECIPES / f"{path if is_named else stage}.json" if is_named or not path else path
     given = {**read_fields(source), **changes, "stage": "ntp" if stage == "baseline" else stage}
-    missing = [
-        item.name
-        for item in fields(Recipe)
-        if item.default is MISSING and item.name not in given and item.name != "data"
-    ]
-    if missing:
-        raise TrainingError(
-            f"recipe {source}: field {missing[0]} is missing; "
-            f'add it, or "base": "{stage}" for the shipped values'
-        )
+    for item in fields(Recipe):
+        if item.default is MISSING and item.name not in given:
+            hint = f'add it, or "base": "{stage}" for the shipped values'
+            raise TrainingError(f"recipe {source}: field {item.name} is missing; {hint}")
     return Recipe(**given)
 
 

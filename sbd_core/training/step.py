@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
     from torch.nn.attention.flex_attention import BlockMask
 
-Precision = Literal["bf16", "fp32"]
-
 
 def require_possible(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
     """Raise ArgumentError for a setting that the recipe or the device does not allow."""
@@ -40,25 +38,22 @@ def require_possible(settings: RunSettings, recipe: Recipe, device: torch.device
         raise ArgumentError("attention", rule, settings.attention)
 
 
-def chosen_precision(precision: str, device: torch.device) -> Precision:
-    """Return the precision to compute in. "auto" means bf16 where the hardware multiplies it."""
-    if precision == "fp32" or not has_bf16(device):
-        return "fp32"
-    return "bf16"
+def computes_in_bf16(precision: str, device: torch.device) -> bool:
+    """Whether a run computes in bf16; "auto" does where the hardware multiplies it."""
+    return precision != "fp32" and has_bf16(device)
 
 
 def base_dtype(precision: str, accelerator: "Accelerator") -> torch.dtype:
     """Return the dtype for the frozen base of an adapter. precision: see RunSettings.
 
-    It is that of chosen_precision(), but fp32 with FSDP, which shards weights of one dtype only.
+    With FSDP it is fp32, as FSDP shards weights of one dtype only.
     """
-    is_sharded = accelerator.distributed_type == "FSDP"
-    is_bf16 = chosen_precision(precision, accelerator.device) == "bf16" and not is_sharded
-    return torch.bfloat16 if is_bf16 else torch.float32
+    is_low = computes_in_bf16(precision, accelerator.device)
+    return torch.bfloat16 if is_low and accelerator.distributed_type != "FSDP" else torch.float32
 
 
 def chosen_attention(
-    attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
+    attention: str, device: torch.device, *, is_bf16: bool, is_compiled: bool
 ) -> str:
     """Return the attention to use, by its name in transformers.
 
@@ -69,7 +64,7 @@ def chosen_attention(
         return attention
     if device.type == "cuda":
         return "flex_attention"
-    return "eager" if is_compiled and precision == "bf16" else "sdpa"
+    return "eager" if is_compiled and is_bf16 else "sdpa"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +112,7 @@ class LossModule(nn.Module):
         position_ids: Tensor,
         indices: Tensor,
         targets: Tensor,
-        is_noisy: Tensor | None = None,
+        is_noisy: Tensor,
     ) -> Tensor:
         """Return the cross-entropy of each target in nats, (len(indices),) in fp32.
 
@@ -132,15 +127,14 @@ class LossModule(nn.Module):
             "position_ids": position_ids,
             "use_cache": False,
         }
-        wanted = None
-        if self._distils_base and is_noisy is not None:
+        if self._distils_base:
             self.model.disable_adapters()
             with torch.no_grad():
                 wanted = self._logits(inputs, indices[~is_noisy]).softmax(-1)
             self.model.enable_adapters()
         logits = self._logits(inputs, indices)
         nats = functional.cross_entropy(logits, targets, reduction="none")
-        if wanted is None or is_noisy is None:
+        if not self._distils_base:
             return nats
         distilled = functional.cross_entropy(logits[~is_noisy], wanted, reduction="none")
         return nats.masked_scatter(~is_noisy, distilled)
@@ -190,11 +184,9 @@ def training_loss(
     ntp = (losses * weights)[~is_noisy].sum()
     matp = (losses * weights)[is_noisy].sum()
     own_weight = weights[~is_noisy].sum()
-    noisy_weight = weights[is_noisy].sum()
-    return Loss(
-        (ntp + matp) / (own_weight if batch.ntp_weight is None else batch.ntp_weight),
-        torch.stack([ntp.detach(), own_weight, matp.detach(), noisy_weight]),
-    )
+    divisor = own_weight if batch.ntp_weight is None else batch.ntp_weight
+    sums = [ntp.detach(), own_weight, matp.detach(), weights[is_noisy].sum()]
+    return Loss((ntp + matp) / divisor, torch.stack(sums))
 
 
 def attention_mask(batch: Batch, device: torch.device, attention: str) -> "Tensor | BlockMask":
@@ -239,9 +231,9 @@ class StepRunner:
         self.model, self._recipe, self._settings = model, recipe, settings
         self._accelerator = accelerator
         device = accelerator.device
-        self._precision = chosen_precision(settings.precision, device)
+        self._is_bf16 = computes_in_bf16(settings.precision, device)
         self._attention = chosen_attention(
-            settings.attention, device, self._precision, is_compiled=settings.is_compiled
+            settings.attention, device, is_bf16=self._is_bf16, is_compiled=settings.is_compiled
         )
         model.set_attn_implementation(self._attention)
         if settings.is_checkpointed:
@@ -272,7 +264,7 @@ class StepRunner:
         computing = torch.autocast(
             accelerator.device.type,
             torch.bfloat16,
-            enabled=self._precision == "bf16",
+            enabled=self._is_bf16,
             # Cached casts would outlive the layers that checkpointing runs again.
             cache_enabled=not self._settings.is_checkpointed,
         )

@@ -81,18 +81,16 @@ def graceful_stop() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
     def ask(*_: object) -> None:
         stop.set()
         restore()
 
-    for number in SIGNALS:
-        signal.signal(number, ask)
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.signal(number, ask) for number in SIGNALS}
     try:
         yield stop
     finally:
@@ -274,43 +272,38 @@ class Run(Loop):
             if (length := self._builder.row_tokens) < recipe.row_tokens:
                 most = f"--row-tokens allows {recipe.row_tokens}"
                 print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
-        workers = settings.num_workers
-        if workers is None:
-            workers = chosen_workers(accelerator.device)
-        self._feed = batches(self._builder, self.step, workers)
+        given, chosen = settings.num_workers, chosen_workers(accelerator.device)
+        self._feed = batches(self._builder, self.step, chosen if given is None else given)
         self._runner.module.train()
         self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
-        saved, recipe = self.state_folder / "model", self.recipe
+        saved, rank = self.state_folder / "model", self.recipe.lora_rank
         self._base: str | None = None
         if init is not None and is_adapter(init):
             raise TrainingError(f"init: {init} is an adapter: sbd merge makes it a model first")
-        folder, dtype = saved if has_state else init, torch.float32
-        if recipe.lora_rank:
-            if init is None:
-                rule = "must be 0 for a new model: give --init"
-                raise ArgumentError("lora_rank", rule, recipe.lora_rank)
-            folder, dtype = init, base_dtype(self._settings.precision, self.accelerator)
+        if rank and init is None:
+            raise ArgumentError("lora_rank", "must be 0 for a new model: give --init", rank)
+        folder = saved if has_state and not rank else init
         if folder is None:
-            self._model, self._tokenizer = new_model(recipe)
+            self._model, self._tokenizer = new_model(self.recipe)
         else:
-            source = "init" if folder == init else "state"
-            loaded = read(str(folder), dtype, argument=source)
+            precision = self._settings.precision
+            dtype = base_dtype(precision, self.accelerator) if rank else torch.float32
+            loaded = read(str(folder), dtype, argument="init" if folder == init else "state")
             self._model, self._tokenizer = loaded
         for name, hint in NEEDED_TOKENS.items():
             if getattr(self._tokenizer, f"{name}_token_id") is None:
                 raise TrainingError(f"init: the tokenizer has no {name} token{hint}")
         check_output_layer(self._model)
-        if not recipe.lora_rank or init is None:
-            return
-        mask_id = self._tokenizer.mask_token_id
-        self._base = add_adapter(self._model, recipe, mask_id, init)
-        if has_state:
-            try:
-                restore_adapter(self._model, saved)
-            except STATE_ERRORS as error:
-                raise unreadable(self.state_folder, error) from error
+        if rank and init is not None:
+            mask_id = self._tokenizer.mask_token_id
+            self._base = add_adapter(self._model, self.recipe, mask_id, init)
+            if has_state:
+                try:
+                    restore_adapter(self._model, saved)
+                except STATE_ERRORS as error:
+                    raise unreadable(self.state_folder, error) from error
 
     def backward(self, between: BetweenParts) -> tuple[Loss, Batch, float] | None:
         """Returns the loss, the batch, and the seconds that this process waited for the batch."""

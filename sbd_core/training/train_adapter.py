@@ -30,6 +30,7 @@ from sbd_core.models.block_adapter import (
 from sbd_core.models.hf_model import digest_of_weights
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
+from sbd_core.models.model_folder import own_repetition_penalty
 from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
 from sbd_core.training.checkpoint import export
@@ -46,7 +47,6 @@ from sbd_core.training.recipe import Recipe, learning_rate
 from sbd_core.training.step import BetweenParts, update_weights
 from sbd_core.training.train import Loop
 
-DEFAULT_PENALTY = 1.0
 HELD_OUT_SHARE = 50
 """One request in this many is held out."""
 
@@ -133,7 +133,6 @@ def read_base(
     mask = choose_mask_token(model, tokenizer)
     give_mask_token(model, tokenizer, mask)
     model.requires_grad_(requires_grad=False)
-    penalty = getattr(model.generation_config, "repetition_penalty", None)
     info = BlockAdapterInfo(
         base=name or source,
         base_digest=digest,
@@ -141,7 +140,7 @@ def read_base(
         block_range=block_range,
         mask_token=mask.text,
         mask_token_id=mask.token_id,
-        repetition_penalty=DEFAULT_PENALTY if penalty is None else float(penalty),
+        repetition_penalty=own_repetition_penalty(model, name_here),
         trained={},
     )
     return Base(model.to(target).eval(), tokenizer, name_here, info)

@@ -6,28 +6,29 @@ compares with. Imports no vLLM.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
 
 from sbd_core.errors import ArgumentError
-from sbd_core.solvers import SOLVER_PARAMETERS, Solver, make_solver, solver_parameters
+from sbd_core.solvers import (
+    SOLVER_PARAMETERS,
+    SOLVERS,
+    Solver,
+    Stop,
+    make_solver,
+    solver_parameters,
+)
 
-RANKINGS = ("entropy", "confidence", "margin", "position", "leftmost, then entropy")
-STOPS = ("sum but the largest", "sum but the first", "entropy", "confidence", "factor", "count")
-RULES: dict[str, tuple[str, str]] = {
-    "entropy-bound": ("entropy", "sum but the largest"),
-    "entropy-bound-by-confidence": ("confidence", "sum but the largest"),
-    "entropy-bound-by-margin": ("margin", "sum but the largest"),
-    "entropy-bound-from-left": ("leftmost, then entropy", "sum but the first"),
-    "entropy-threshold": ("entropy", "entropy"),
-    "confidence-threshold": ("confidence", "confidence"),
-    "factor": ("confidence", "factor"),
-    "top-k": ("confidence", "count"),
-    "left-to-right": ("position", "count"),
-}
-"""{name of a solver: (ranking, stop rule)}; the setting `by` of top-k replaces the ranking."""
+RANKINGS = ("entropy", "confidence", "margin", "left", "leftmost, then entropy")
+STOPS: tuple[Stop, ...] = get_args(Stop)
+RULES = [
+    name
+    for name, solver in SOLVERS.items()
+    if solver().ranked_by in RANKINGS and not solver.reads_causal_row
+]
+"""Names of the solvers that need one block's pass alone: no random numbers and no causal row."""
 
 OF_VLLM = ("kv_transfer_params", "ec_transfer_params", "session_id")
 """Arguments that vLLM itself adds to those of a request."""
@@ -35,7 +36,7 @@ OF_VLLM = ("kv_transfer_params", "ec_transfer_params", "session_id")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A solver as numbers. ranking, stop: indices in RANKINGS and STOPS. value: gamma, tau, ..."""
+    """A solver as numbers: indices in RANKINGS and STOPS, and the value of its first setting."""
 
     ranking: int
     stop: int
@@ -43,18 +44,12 @@ class Rule:
 
     @classmethod
     def of(cls, solver: Solver) -> "Rule":
-        """The rule of a solver. Raises ArgumentError for one that needs more than one block's pass.
-
-        These are Random, which needs a generator, and CausalFirst, which needs a causal row.
-        """
+        """The rule of a solver. Raises ArgumentError for one that is not in RULES."""
         if solver.name not in RULES:
             rule = f"must be one of {', '.join(RULES)} where vLLM decodes"
             raise ArgumentError("solver", rule, solver.name)
-        ranking, stop = RULES[solver.name]
-        settings = solver_parameters(solver)
-        ranking = settings.pop("by", ranking)
-        [value] = settings.values()
-        return cls(RANKINGS.index(ranking), STOPS.index(stop), float(value))
+        value = next(iter(solver_parameters(solver).values()))
+        return cls(RANKINGS.index(solver.ranked_by), STOPS.index(solver.stop), float(value))
 
 
 def solver_of(arguments: Mapping[str, Any] | None) -> Solver | None:

@@ -135,8 +135,7 @@ def _block_flags(folder: Path, solver: Solver, block_size: int) -> list[str]:
     if architecture not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         raise ModelError(f"{subject} must be one of {known}; got {architecture}")
-    mask_token_id = _mask_token_id(folder)
-    if mask_token_id is None:
+    if config.get("mask_token_id") is None:
         raise ModelError(f"{subject} has no mask token: sbd prepare gives it one, sbd train more")
     settings = BlockSettings.read(config.get("set_block_decoding"), str(folder))
     low, high = settings.block_range or (1, block_size)
@@ -151,7 +150,7 @@ def _block_flags(folder: Path, solver: Solver, block_size: int) -> list[str]:
         "architectures": [ARCHITECTURES[architecture]],
         "canvas_length": block_size,
         "max_block_size": high,
-        "mask_token_id": mask_token_id,
+        "mask_token_id": config["mask_token_id"],
         "block_solver": {"name": solver.name, "parameters": solver_parameters(solver)},
     }
     return [
@@ -161,18 +160,6 @@ def _block_flags(folder: Path, solver: Solver, block_size: int) -> list[str]:
         # Of the GPUs' attention backends, one that can read both ways.
         *("--attention-config", json.dumps({"use_non_causal": True})),
     ]
-
-
-def _mask_token_id(folder: Path) -> int | None:
-    """Id of the tokenizer's mask token; None if it has none. Raises ModelError."""
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"model: {shown(str(folder))} has no tokenizer: {error}") from error
-    found: int | None = tokenizer.mask_token_id
-    return found
 
 
 def environment(found: str) -> dict[str, str]:

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -75,39 +77,39 @@ def test_a_model_that_is_loaded_has_made_its_first_forward_passes_untimed(monkey
     assert len(model.calls) == 2
 
 
-def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
-    port = free_port()
-    words = [sys.executable, "app.py", "--port", str(port), "--model", str(broken_model)]
+@contextmanager
+def started(*words: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """The program, its errors in a pipe, with the address of its page; it is killed at the end."""
+    port = str(free_port())
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
-    try:
-        answer = decoded(f"http://127.0.0.1:{port}", program)
+    words = (sys.executable, "app.py", "--port", port, *words)
+    with subprocess.Popen(words, cwd=ROOT, text=True, **pipes) as program:
+        try:
+            yield f"http://127.0.0.1:{port}", program
+        finally:
+            program.kill()
+
+
+def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
+    with started("--model", str(broken_model)) as (url, program):
+        answer = decoded(url, program)
         assert "'model' cannot be read: SafetensorError" in answer
         assert str(broken_model) not in answer
-        assert program.stderr is not None
         said = ""
         while not said.endswith("stop it with Ctrl-C.\n"):
             said += program.stderr.readline()
             assert program.poll() is None
         program.send_signal(signal.SIGINT)
         assert program.wait(timeout=60) == 2
-    finally:
-        program.kill()
     assert said.startswith(f"app.py: model: '{broken_model}"[:40])
 
 
 def test_a_decode_in_the_first_seconds_is_done_and_ends_no_program():
-    port = free_port()
-    words = [sys.executable, "app.py", "--port", str(port), "--device", "cpu"]
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
-    try:
-        assert '\\"type\\":\\"end\\"' in decoded(f"http://127.0.0.1:{port}", program)
+    with started("--device", "cpu") as (url, program):
+        assert '\\"type\\":\\"end\\"' in decoded(url, program)
         assert program.poll() is None
-    finally:
         program.kill()
-        said = program.communicate()[1]
-    assert "Traceback" not in said
+        assert "Traceback" not in program.stderr.read()
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65_536, 70_000, "abc", "", "80 ", "１", "9" * 400, 7860.5])

@@ -9,11 +9,8 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from tests.ui.doubles import story_model
-from ui import examples
-from ui.decode.verdict import NOT_RUN, WORDS
 from ui.examples import TRACES
 from ui.share.trace_files import MAX_FILE_BYTES, MAX_POSITIONS, read_trace
-from ui.views.recorded import replay
 
 PLAIN = json.loads(generate(story_model(), "p", DecodeConfig(max_new_tokens=32)).to_json())
 UNSEEN = "\x01"
@@ -108,9 +105,3 @@ def test_what_is_no_text_or_too_long_is_refused(text):
 )
 def test_an_ordinary_trace_plays(text):
     assert read_trace(text).num_forwards > 0
-
-
-def test_of_a_function_that_is_brought_the_page_says_that_it_is_not_run():
-    name = next(item.name for item in examples.gallery() if item.name.startswith("code-"))
-    for is_decoded_here, words in ((True, WORDS["code"][0]), (False, NOT_RUN["server"])):
-        assert words in replay("r", examples.gallery_traces(name), is_decoded_here=is_decoded_here)

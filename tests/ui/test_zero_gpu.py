@@ -97,9 +97,3 @@ def test_lanes_to_compare_run_there_one_by_one(lender) -> None:
     forms = lane_forms(["ntp", "sbd", "verify"], Form("p"))
     assert outcome(session.compare(forms))[1] == ""
     assert len(lender.pids) == len(forms)
-
-
-def test_elsewhere_the_decode_stays_in_this_process(lender, monkeypatch) -> None:
-    monkeypatch.delenv("SPACES_ZERO_GPU")
-    list(Session(story_model()).decode(Form("p", max_new_tokens=16)))
-    assert (lender.durations, lender.pids) == ([], set())

@@ -49,7 +49,6 @@ DEFAULTS = {"max_new_tokens": 128, "max_rows": 0}
 """Defaults of the page where they are not those of a decode; of max_rows, 0 takes USUAL_ROWS."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class Form:
     """The form as it arrived, unchecked: a program may send anything in any field.
 
@@ -60,21 +59,12 @@ class Form:
     model: "" takes the page's first model. system: message to the model before the prompt.
     """
 
-    prompt: Any
-    template: Any
-    ask: Any
-    model: Any
-    system: Any
-    settings: Mapping[str, Any]
-
-    # Settings are declared in sbd_core.config alone, so they are keywords of any name here.
     def __init__(self, prompt: Any, /, **given: Any) -> None:
         """Make a form. given: the other fields and the settings; unknown names are dropped."""
-        names = [item["name"] for item in SETTINGS]
-        own = {name: given.get(name, "") for name in ("template", "ask", "model", "system")}
-        own |= {"prompt": prompt, "settings": {n: given[n] for n in names if n in given}}
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+        self.prompt, self._given = prompt, given
+        names = ("template", "ask", "model", "system")
+        self.template, self.ask, self.model, self.system = (given.get(name, "") for name in names)
+        self.settings = {i["name"]: given[i["name"]] for i in SETTINGS if i["name"] in given}
 
     @classmethod
     def of(cls, data: Any) -> "Form":
@@ -84,8 +74,7 @@ class Form:
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Form":
         """This form with other values of these settings."""
-        own = {name: getattr(self, name) for name in ("template", "ask", "model", "system")}
-        return Form(self.prompt, **{**own, **self.settings, **settings})
+        return Form(self.prompt, **{**self._given, **settings})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +125,8 @@ def checked(form: Form, limits: Limits = USUAL) -> tuple[str | list[dict[str, st
     config = replace(config, allows_untrained_block_size=config.block_size > 1)
     if not system.strip():
         return prompt, config
-    said = [("system", system), ("user", prompt)]
-    return [{"role": role, "content": content} for role, content in said], config
+    turns = ("system", system), ("user", prompt)
+    return [{"role": role, "content": content} for role, content in turns], config
 
 
 def require_at_most(field: str, value: int, most: int, what: str) -> None:

@@ -188,11 +188,8 @@ class Session:
         with self.queue.place(client.address) as ticket:
             yield from self.wait(ticket, client)
             now = time.monotonic()
-            deadline, due, is_shown = (
-                now + self.limits.max_run_seconds,
-                now + SECONDS_TO_FIRST,
-                False,
-            )
+            deadline, due = now + self.limits.max_run_seconds, now + SECONDS_TO_FIRST
+            is_shown = False
             wire = RunLines(uuid.uuid4().hex[:8], lanes[0].model.token_text)
             lines, unfinished = [start_line(wire, lanes, form.ask)], [*lanes]
             with closing(passes(lanes, in_turns=in_turns)) as steps:
@@ -288,10 +285,8 @@ class Session:
     @property
     def busy_text(self) -> str:
         """The text of the status line during a decode."""
-        most = (
-            f", {self.limits.max_run_seconds:.0f} seconds at most" if self.limits.is_public else ""
-        )
-        return f"Decoding{most} …"
+        seconds = f", {self.limits.max_run_seconds:.0f} seconds at most"
+        return f"Decoding{seconds if self.limits.is_public else ''} …"
 
     @property
     def late_text(self) -> str:

@@ -32,7 +32,7 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
     """Map the placeholders in the scenes' texts to the numbers and words that they stand for."""
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
-    loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
+    loading, computing = parts_of_pass(1, cached)
     chip = DEVICES[BIG_CHIP]
     block = main.config.block_size
     first, first_ntp = recorded.runs["first"].values()  # with which the page opens
@@ -97,16 +97,15 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
 
 
-def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
-    """Seconds to load the bytes for a forward pass of Llama-3.1-8B, and seconds to compute it.
+def parts_of_pass(rows: int, cached: int) -> tuple[float, float]:
+    """Seconds on BIG_CHIP to load the bytes for a forward pass of Llama-3.1-8B, and to compute it.
 
     rows: number of input positions. cached: number of tokens in the KV cache.
     """
-    only_reads = replace(device, linear_flops=inf, attention_flops=inf)
-    only_computes = replace(device, bandwidth=inf)
+    chip = DEVICES[BIG_CHIP]
+    ideals = replace(chip, linear_flops=inf, attention_flops=inf), replace(chip, bandwidth=inf)
     loading, computing = (
-        NUM_LAYERS * pass_seconds(rows, cached, 1, "corrected", device=each)
-        for each in (only_reads, only_computes)
+        NUM_LAYERS * pass_seconds(rows, cached, 1, "corrected", device=each) for each in ideals
     )
     return loading, computing
 
@@ -155,11 +154,11 @@ def by_block(recorded: LearnRuns) -> dict[int, Trace]:
 
 
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
-    """Results of parts_of_pass() on BIG_CHIP for 1 to 1,024 rows: {rows, loading, computing}."""
+    """Results of parts_of_pass() for 1 to 1,024 rows: {rows, loading, computing}."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
-        loading, computing = parts_of_pass(count, cached, DEVICES[BIG_CHIP])
+        loading, computing = parts_of_pass(count, cached)
         rows.append({"rows": count, "loading": loading, "computing": computing})
     return rows
 

@@ -6,10 +6,10 @@ All else is accelerate's own: how it shards the model and what it makes of the o
 
 import json
 import os
-import signal
 import sys
 from typing import Any
 
+import pytest
 from accelerate import Accelerator, FullyShardedDataParallelPlugin
 from accelerate.state import AcceleratorState, PartialState
 from accelerate.utils import DistributedType
@@ -17,8 +17,8 @@ from torch.distributed.tensor import DTensor
 
 from sbd_core.__main__ import main
 from sbd_core.training import train as training
-from sbd_core.training.train import Run
 from tests.core.cli.commands import run_all
+from tests.core.training.tiny_training import signalled_at
 
 
 class ShardingAccelerator(Accelerator):
@@ -38,23 +38,12 @@ class ShardingAccelerator(Accelerator):
         return prepared
 
 
-def stop_after_a_step(words: list[str]) -> None:
-    update = Run.update
-
-    def stopping(*arguments: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)
-        return update(*arguments)
-
-    Run.update = stopping  # type: ignore[method-assign]
-    assert main(words) == 130
-    Run.update = update  # type: ignore[method-assign]
-
-
 training.Accelerator = ShardingAccelerator  # type: ignore[misc]
 
 if __name__ == "__main__":
     first, *others = json.loads(sys.argv[1])
-    stop_after_a_step(first)
+    with signalled_at(0, pytest.MonkeyPatch()):
+        assert main(first) == 130
     status = run_all(json.dumps(others))
     sys.stdout.flush()
     # DTensor's caches keep the process group alive, and a thread of gloo's that wakes while the

@@ -31,37 +31,28 @@ from tests.core.cli.commands import last_line
 from tests.scripted import ScriptedModel
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
-QUIET = Harness(shows_progress=False)
 
 
-def test_scores_are_those_of_the_traces(nano) -> None:
-    found = evaluate(nano, ["math", "json"], CONFIG, limit=3, harness=QUIET)
+def test_scores_are_those_of_the_traces_also_by_wording(nano) -> None:
+    found = evaluate(nano, ["math", "json"], CONFIG, limit=12)
     for score in found["rows"]["sbd"]["families"]:
-        items = held_out(score["family"], 3, 0, "test")
+        items = held_out(score["family"], 12, 0, "test")
         traces = [sbd_core.generate(nano, item.prompt, CONFIG) for item in items]
-        assert score["num_examples"] == 3
         assert score["num_tokens"] == sum(trace.num_tokens for trace in traces)
         assert score["num_forwards"] == sum(trace.num_forwards for trace in traces)
-        check = TASKS[score["family"]].check
-        checks = [check(item, trace.text) for item, trace in zip(items, traces, strict=True)]
-        assert score["accuracy"] == round(sum(checks) / 3, 4)
-
-
-def test_seen_and_unseen_wordings_are_scored_apart(nano) -> None:
-    found = evaluate(nano, ["math"], CONFIG, limit=12, harness=QUIET)
-    [score] = found["rows"]["sbd"]["families"]
-    right = {"seen": [], "unseen": []}
-    for item in held_out("math", 12, 0, "test"):
-        trace = sbd_core.generate(nano, item.prompt, CONFIG)
-        right[item.wording].append(TASKS["math"].check(item, trace.text))
-    assert score["num_unseen"] == len(right["unseen"])
-    for wording, each in right.items():
-        assert score[f"accuracy_{wording}"] == round(sum(each) / len(each), 4)
+        right: dict[str, list[bool]] = {"seen": [], "unseen": []}
+        for item, trace in zip(items, traces, strict=True):
+            right[item.wording].append(TASKS[item.task].check(item, trace.text))
+        assert score["num_examples"] == 12
+        assert score["num_unseen"] == len(right["unseen"])
+        assert score["accuracy"] == round(sum(right["seen"] + right["unseen"]) / 12, 4)
+        for wording, each in right.items():
+            assert score[f"accuracy_{wording}"] == round(sum(each) / len(each), 4)
 
 
 def test_several_configs_are_rows_and_the_result_is_json(nano) -> None:
     configs = {"slow": DecodeConfig(strategy="ntp", max_new_tokens=8), "fast": CONFIG}
-    found = evaluate(nano, ["json"], configs, limit=2, data_seed=5, harness=QUIET)
+    found = evaluate(nano, ["json"], configs, limit=2, data_seed=5)
     data = json.loads(json.dumps(found))
     assert list(data["rows"]) == ["slow", "fast"]
     assert data["rows"]["slow"]["families"][0]["tokens_per_forward"] == 1
@@ -86,7 +77,7 @@ def test_a_rule_without_settings_is_one_point_of_a_sweep(monkeypatch, nano) -> N
     configs = sweep_configs(DecodeConfig(max_new_tokens=8))
     [row] = [row for row in configs if row.startswith("leftmost")]
     assert configs[row].solver == Leftmost()
-    found = evaluate(nano, ["json"], {row: configs[row]}, limit=1, harness=QUIET)
+    found = evaluate(nano, ["json"], {row: configs[row]}, limit=1)
     [score] = found["rows"][row]["families"]
     assert score["num_forwards"] == 1 + score["num_tokens"]
     [point] = curves(found["rows"])["leftmost"]
@@ -102,7 +93,7 @@ def test_a_model_of_no_folder_is_evaluated_all_the_same() -> None:
         end_token_ids=frozenset({1}),
     )
     config = DecodeConfig(strategy="ntp", max_new_tokens=4)
-    found = evaluate(model, ["math"], config, limit=2, harness=QUIET)
+    found = evaluate(model, ["math"], config, limit=2)
     assert found["rows"]["ntp"]["families"][0]["num_tokens"] == 2
     assert "weights_sha256" not in found["circumstances"]
 
@@ -132,8 +123,8 @@ def test_every_example_draws_from_a_stream_of_its_own_however_they_are_batched(n
     settings = {
         "row": (nano, DecodeConfig(strategy="ntp", temperature=4.0, max_new_tokens=12, seed=3))
     }
-    whole = QUIET.answers(settings, {"math": prompts})["math"]["row"]
-    alone = Harness(shows_progress=False, batch_size=1)
+    whole = Harness().answers(settings, {"math": prompts})["math"]["row"]
+    alone = Harness(batch_size=1)
     apart = alone.answers(settings, {"math": prompts[::-1]})["math"]["row"][::-1]
     assert [answer.text for answer in whole] == [answer.text for answer in apart]
     same = prompts[:1] * 4
@@ -166,7 +157,7 @@ UNTIMED = ("accuracy", "num_tokens", "num_forwards", "num_examples", "num_unseen
 
 def measured(model, *, configs=CONFIGS, **how) -> dict:
     """The counts of an evaluation, {(row, task): counts}."""
-    how = {"batch_size": 2, "shows_progress": False, **how}
+    how = {"batch_size": 2, **how}
     found = evaluate(model, ["json", "math"], configs, limit=5, harness=Harness(**how))
     return {
         (row, cell["family"]): [cell[name] for name in UNTIMED]
@@ -223,7 +214,7 @@ def test_a_killed_run_goes_on_and_processes_share_the_rest(nano, tmp_path, monke
 
 @pytest.mark.parametrize("other", ["weights", "settings", "prompts"])
 def test_answers_of_other_work_are_refused(nano, tmp_path, monkeypatch, other) -> None:
-    how = Harness(shows_progress=False, out=tmp_path / "out.json")
+    how = Harness(out=tmp_path / "out.json")
     evaluate(nano, ["math"], CONFIG, limit=1, harness=how)
     config, limit = CONFIG, 1
     if other == "weights":
@@ -240,7 +231,7 @@ def test_answers_of_other_work_are_refused(nano, tmp_path, monkeypatch, other) -
 
 def test_another_program_s_file_is_not_touched(nano, tmp_path) -> None:
     (tmp_path / "out.answers.jsonl").write_text("not json\n")
-    how = Harness(shows_progress=False, out=tmp_path / "out.json")
+    how = Harness(out=tmp_path / "out.json")
     with pytest.raises(ArgumentError, match="must have no other program's file"):
         evaluate(nano, ["math"], CONFIG, limit=1, harness=how)
     assert (tmp_path / "out.answers.jsonl").read_text() == "not json\n"

@@ -60,7 +60,7 @@ def singer() -> ScriptedModel:
 
 def answered(model, requests, configs):
     settings = {name: (model, config) for name, config in configs.items()}
-    return Harness(shows_progress=False).answers(settings, {"asked": requests})["asked"]
+    return Harness().answers(settings, {"asked": requests})["asked"]
 
 
 def test_loops_are_counted_and_left_out_of_every_other_figure() -> None:

@@ -7,12 +7,7 @@ import torch
 
 from sbd_core.models import sampler_head
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.block_adapter import (
-    BlockAdapter,
-    BlockAdapterInfo,
-    read_block_adapter,
-    write_block_adapter,
-)
+from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.training.adapter_step import GatedBase, make_batch
@@ -152,18 +147,6 @@ def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(llama) -
         wanted = torch.tensor(ids)[place.clamp(max=len(ids) - 1)]
         right = states.targets[index] == wanted
         assert bool(right[is_target[index]].all())
-
-
-def test_an_adapter_comes_back_from_its_files(llama: HuggingFaceModel, tmp_path: Path) -> None:
-    module = randomised(llama)
-    adapter = module.adapter
-    write_block_adapter(adapter, tmp_path)
-    again = read_block_adapter(tmp_path)
-    assert again.info == adapter.info
-    ours, stored = adapter.tensors(), again.tensors()
-    assert ours.keys() == stored.keys()
-    for name, tensor in ours.items():
-        assert torch.equal(tensor.to(torch.bfloat16), stored[name])
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")

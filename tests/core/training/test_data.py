@@ -3,18 +3,18 @@
 import sys
 import types
 from collections import Counter
-from dataclasses import replace
 from itertools import islice
 
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.chat import encode_prompt, encode_turn
+from sbd_core.models.chat import encode_turn
+from sbd_core.tasks import Example
 from sbd_core.training.batches import BatchBuilder
 from sbd_core.training.data import Mixture, Skipped, mixed, read_source
 from sbd_core.training.recipe import read_recipe
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_tokenizer
-from tests.core.training.tiny_training import TINY, json_lines, written
+from tests.core.training.tiny_training import json_lines, written
 
 
 def turns(source: str) -> list[tuple[str, str]]:
@@ -32,27 +32,12 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, name) -> None:
         turns(f"file:{tmp_path}/{name}")
 
 
-@pytest.mark.parametrize("data", ["file:a", ("a.txt",), ("file:",), ("hf:a:b:c",), ("hf:",), (5,)])
-def test_a_source_of_another_form_is_refused_by_the_recipe(data) -> None:
-    with pytest.raises(ArgumentError, match=r"^data: "):
-        replace(TINY, data=data)
+def test_tasks_come_by_weight_and_the_same_for_a_seed() -> None:
+    def drawn(seed: int) -> list[Example]:
+        return list(islice(mixed(seed, {"math": 1.0, "sudoku": 3.0}), 4000))
 
-
-def test_tasks_may_be_none_only_with_data() -> None:
-    assert replace(TINY, tasks={}, data=("file:a.txt",)).tasks == {}
-    with pytest.raises(ArgumentError, match="tasks"):
-        replace(TINY, tasks={})
-
-
-def test_tasks_come_by_weight_sources_at_weight_1_and_the_same_for_a_seed() -> None:
-    def drawn(seed: int) -> list[object]:
-        tasks = {"math": 1.0, "sudoku": 2.0}
-        return list(islice(mixed(seed, tasks, [["a", "b"], ["c"]]), 5000))
-
-    kinds = Counter(item if isinstance(item, str) else item.task for item in drawn(1))
-    assert all(900 < kinds[kind] < 1100 for kind in ("math", "c"))
-    assert 1850 < kinds["sudoku"] < 2150
-    assert 400 < kinds["a"] < 600
+    kinds = Counter(example.task for example in drawn(1))
+    assert 900 < kinds["math"] < 1100
     assert drawn(1) == drawn(1) != drawn(2)
 
 
@@ -123,13 +108,6 @@ TALK = [
 ]
 
 
-@pytest.fixture(scope="module")
-def chat_tokenizer():
-    found = tiny_tokenizer()
-    found.chat_template = TEMPLATE
-    return found
-
-
 def recipe_of(source: str, **changes):
     return read_recipe("sbd", None, {"data": (source,), "tasks": {}, "batch_size": 8, **changes})
 
@@ -142,21 +120,7 @@ def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> N
     assert second.messages[2] == ("assistant", "Yes.")
 
 
-def test_a_turn_is_what_the_template_writes_to_the_end_token(chat_tokenizer) -> None:
-    said = [(m["role"], m["content"]) for m in TALK[:4]]
-    prompt, answer = encode_turn(chat_tokenizer, said, TALK[4]["content"], "it")
-    expected = chat_tokenizer.apply_chat_template(
-        TALK[:4], tokenize=False, add_generation_prompt=True
-    )
-    assert chat_tokenizer.decode(prompt) == expected
-    assert chat_tokenizer.decode(answer) == "<think></think>The answer is 7.<eos>"
-    one = [("user", "Tara has 7.")]
-    assert encode_turn(chat_tokenizer, one, "7", "it")[0] == encode_prompt(
-        chat_tokenizer, "Tara has 7.", "it", is_raw=False
-    )
-
-
-def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone(chat_tokenizer) -> None:
+def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone() -> None:
     other = tiny_tokenizer()
     other.chat_template = TEMPLATE.replace("<user>assistant\n{% endif", "<user>now\n{% endif")
     prompt, answer = encode_turn(other, [("user", "a")], "b", "it")
@@ -166,8 +130,6 @@ def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone(chat_t
 
 def test_without_a_template_messages_are_refused_and_prompts_stand_as_they_are(tmp_path) -> None:
     bare = maskless_tokenizer()
-    prompt, answer = encode_turn(bare, [("user", "ab")], "cd", "it")
-    assert (bare.decode(prompt), bare.decode(answer)) == ("a b", "c d <eos>")
     with pytest.raises(ArgumentError, match=r"no chat template, which messages need.*line 1"):
         BatchBuilder(recipe_of(json_lines(tmp_path, [{"messages": TALK}])), bare)
     text = recipe_of(json_lines(tmp_path, [{"text": "abcdefgh"}]), row_tokens=40, max_block_size=16)

@@ -1,12 +1,9 @@
 """Fine-tuning a prepared model on chat data, whole or by an adapter; merging; saving memory."""
 
 import json
-import os
 import shutil
-import signal
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -22,9 +19,8 @@ from sbd_core.models.loading import read
 from sbd_core.training.checkpoint import add_adapter
 from sbd_core.training.recipe import read_recipe
 from sbd_core.training.step import LossModule
-from sbd_core.training.train import Run
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-from tests.core.training.tiny_training import all_losses, same, weights
+from tests.core.training.tiny_training import all_losses, same, signalled_at, weights
 
 pytest.importorskip("peft", reason="peft is of the optional part lora")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -157,14 +153,7 @@ def test_an_answer_ends_as_it_was_learnt_and_as_the_base_ended_it(recipe, folder
 
 def test_an_adapter_goes_on_from_its_state(folders, monkeypatch) -> None:
     words = ("--recipe", str(folders / "lora.json"), "--steps", "3")
-    update = Run.update
-
-    def stopping(*arguments: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)
-        return update(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "update", stopping)
+    with signalled_at(0, monkeypatch):
         assert train(folders, "parted", *words) == 130
     assert json.loads((folders / "parted.state" / "progress.json").read_text())["step"] == 1
     assert train(folders, "parted", *words) == 0

@@ -82,11 +82,16 @@ def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, te
         ("loss_decay", 1.5),
         ("block_sizes", (4, 1)),
         ("rows_per_text", 15),
+        *(
+            ("data", data)
+            for data in ("file:a", ("a.txt",), ("file:",), ("hf:a:b:c",), ("hf:",), (5,))
+        ),
     ],
 )
 def test_a_bad_field_of_a_recipe_is_named(field, value) -> None:
     with pytest.raises(ArgumentError, match=f"^{field}: "):
         replace(TINY, **{"tasks" if field.startswith("task") else field: value})
+    assert replace(TINY, tasks={}, data=("file:a.txt",)).tasks == {}
 
 
 def test_a_recipe_takes_the_papers_loss_first() -> None:

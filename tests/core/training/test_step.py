@@ -19,7 +19,7 @@ from sbd_core.training.step import (
     StepRunner,
     check_output_layer,
     chosen_attention,
-    chosen_precision,
+    computes_in_bf16,
     require_possible,
     training_loss,
 )
@@ -107,8 +107,8 @@ def test_the_losses_in_bf16_are_those_in_fp32_to_two_decimals(tmp_path) -> None:
 @pytest.mark.parametrize("is_fast", [True, False])
 def test_auto_takes_bf16_where_the_hardware_multiplies_it(monkeypatch, is_fast) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": is_fast})
-    assert chosen_precision("auto", CPU) == ("bf16" if is_fast else "fp32")
-    assert chosen_precision("fp32", CPU) == "fp32"
+    assert computes_in_bf16("auto", CPU) is is_fast
+    assert not computes_in_bf16("fp32", CPU)
 
 
 def test_a_precision_that_is_none_or_that_the_processor_lacks_is_named(monkeypatch) -> None:
@@ -122,13 +122,15 @@ def test_a_precision_that_is_none_or_that_the_processor_lacks_is_named(monkeypat
 
 
 def test_the_attention_is_the_one_that_is_fast_backward() -> None:
+    def chosen(device: torch.device, *, is_bf16: bool, is_compiled: bool, named="auto") -> str:
+        return chosen_attention(named, device, is_bf16=is_bf16, is_compiled=is_compiled)
+
     cuda = torch.device("cuda")
-    assert chosen_attention("auto", CPU, "bf16", is_compiled=True) == "eager"
-    assert chosen_attention("auto", CPU, "bf16", is_compiled=False) == "sdpa"
-    assert chosen_attention("auto", CPU, "fp32", is_compiled=True) == "sdpa"
-    assert chosen_attention("auto", cuda, "bf16", is_compiled=True) == "flex_attention"
-    for named in ("eager", "sdpa", "flex_attention"):
-        assert chosen_attention(named, cuda, "bf16", is_compiled=False) == named
+    assert chosen(CPU, is_bf16=True, is_compiled=True) == "eager"
+    assert chosen(CPU, is_bf16=True, is_compiled=False) == "sdpa"
+    assert chosen(CPU, is_bf16=False, is_compiled=True) == "sdpa"
+    assert chosen(cuda, is_bf16=True, is_compiled=True) == "flex_attention"
+    assert chosen(cuda, is_bf16=True, is_compiled=False, named="eager") == "eager"
 
 
 @pytest.mark.parametrize("attention", ["flash", "flex_attention"])

@@ -26,7 +26,6 @@ from sbd_core.training import train as training
 from sbd_core.training.checkpoint import only_writer, state_folder
 from sbd_core.training.new_model import new_model
 from sbd_core.training.step import Loss
-from sbd_core.training.train import Run
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
 from tests.core.training.tiny_training import (
     TINY,
@@ -34,6 +33,7 @@ from tests.core.training.tiny_training import (
     command,
     interrupted_at,
     same,
+    signalled_at,
     train,
     weights,
 )
@@ -51,19 +51,6 @@ def losses(out: Path) -> list[float]:
     found = all_losses(out)
     assert len(found) == 6
     return found
-
-
-def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(tmp_path, monkeypatch) -> None:
-    recipe, expected, out = replace(TINY, optimizer="adamw"), tmp_path / "whole", tmp_path / "model"
-    train(recipe, None, expected, save_every=6)
-    with interrupted_at(3, monkeypatch):
-        train(recipe, None, out, save_every=1)
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
-    assert not same(weights(out), weights(expected))
-    train(recipe, None, out, save_every=1)
-    assert same(weights(out), weights(expected))
-    assert same(load_file(out / "model.safetensors"), load_file(expected / "model.safetensors"))
-    assert losses(out) == losses(expected)
 
 
 @pytest.mark.parametrize("saved", [1, 6])
@@ -88,56 +75,52 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 
 def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
-    with monkeypatch.context() as patch:
-        update, count = Run.update, iter(range(99))
-
-        def interrupted(*arguments: Any) -> Any:
-            if next(count) == 2:
-                os.kill(os.getpid(), signal.SIGTERM)
-            return update(*arguments)
-
-        patch.setattr(Run, "update", interrupted)
+    with signalled_at(2, monkeypatch):
         words = command(TINY, tmp_path)[2:]
         assert main(words) == 130, "a shell must not go on to the next stage"
     assert json.loads((out / "recipe.json").read_text())["steps"] == 3
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
+    assert progress_of(out) == 3
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
+
+
+def signalled(at: int, num_signals: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> int:
+    """Train with signals at a call of training_loss(); the number of calls."""
+    count, loss_of = 0, step.training_loss
+
+    def interrupted(*arguments: object, **named: object) -> Loss:
+        nonlocal count
+        count += 1
+        if count == at:
+            for _ in range(num_signals):  # between the turns of a loop, Python handles a signal
+                os.kill(os.getpid(), signal.SIGINT)
+            assert num_signals == 1, "the second one was not heard"
+        return loss_of(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, "training_loss", interrupted)
+        assert main(words) == 130
+    return count
+
+
+def progress_of(out: Path) -> int:
+    return json.loads((state_folder(out) / "progress.json").read_text())["step"]
 
 
 def test_a_signal_between_the_parts_of_a_step_leaves_it_undone(
     whole, tmp_path, monkeypatch
 ) -> None:
-    out, calls, loss_of = tmp_path / "model", iter(range(99)), step.training_loss
-
-    def interrupted(*arguments: object, **named: object) -> Loss:
-        if next(calls) == 4:  # the first of the two parts of step 3
-            os.kill(os.getpid(), signal.SIGINT)
-        return loss_of(*arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "training_loss", interrupted)
-        assert main([*command(TINY, tmp_path)[2:], "--accumulate", "2"]) == 130
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
-    assert next(calls) == 5
+    out, words = tmp_path / "model", [*command(TINY, tmp_path)[2:], "--accumulate", "2"]
+    # The fifth is the first of the two parts of step 3.
+    assert signalled(5, 1, monkeypatch, words) == 5
+    assert progress_of(out) == 2
     train(TINY, None, out, num_parts=2)
     assert losses(out) == pytest.approx(losses(whole), rel=1e-4)
 
 
 def test_a_second_signal_ends_at_once_and_leaves_the_last_save(tmp_path, monkeypatch) -> None:
-    out, calls, loss_of = tmp_path / "model", iter(range(99)), step.training_loss
-
-    def interrupted(*arguments: object, **named: object) -> Loss:
-        if next(calls) == 2:
-            for _ in range(2):  # between the turns of a loop, Python handles a signal
-                os.kill(os.getpid(), signal.SIGINT)
-            raise AssertionError("the second one was not heard")
-        return loss_of(*arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "training_loss", interrupted)
-        assert main(command(TINY, tmp_path)[2:]) == 130
-    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
+    signalled(3, 2, monkeypatch, command(TINY, tmp_path)[2:])
+    assert progress_of(tmp_path / "model") == 2
 
 
 def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:

@@ -1,6 +1,8 @@
 """A training run small enough for a test, its data, what it left behind; masked copies."""
 
 import json
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -114,6 +116,21 @@ def interrupted_at(
         patch.setattr(Run, "update", stopped)
         with pytest.raises(KeyboardInterrupt):
             yield
+
+
+@contextmanager
+def signalled_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Send SIGTERM to what trains in here, amid a step, counted from 0."""
+    update = Run.update
+
+    def signalled(run: Run, *rest: Any) -> Any:
+        if run.step == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return update(run, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "update", signalled)
+        yield
 
 
 PAD, EOS, MASK = 0, 1, 2

@@ -151,6 +151,13 @@ def some_requests(seed: int, count: int, **settings) -> list[Request]:
     ]
 
 
+def run(model: ScriptedModel, requests: list[Request], seed: int = 0, **how) -> None:
+    """Run requests together; each must get the engine's tokens."""
+    Engine(model, seed).run(requests, **how)
+    for request in requests:
+        assert request.answer == list(by_the_engine(model, request).token_ids)
+
+
 def by_the_engine(model: ScriptedModel, request: Request):
     config = DecodeConfig(
         strategy="sbd",
@@ -167,29 +174,23 @@ def by_the_engine(model: ScriptedModel, request: Request):
 def test_requests_side_by_side_get_the_engines_tokens_for_a_pass_a_block_more(penalty, end_bias):
     model = chance_model(3, end_bias=end_bias)
     requests = some_requests(5, 60, penalty=penalty)
-    Engine(model, seed=7).run(requests)
+    run(model, requests, seed=7)
     for request in requests:
-        trace = by_the_engine(model, request)
-        assert request.answer == list(trace.token_ids)
         num_blocks = -(-len(request.answer) // BLOCK)
-        assert request.num_passes == trace.num_forwards + num_blocks
+        assert request.num_passes == by_the_engine(model, request).num_forwards + num_blocks
 
 
 def test_an_interrupted_request_is_read_anew_and_goes_on_with_the_same_tokens() -> None:
     model, requests = chance_model(4, end_bias=-4.0), some_requests(6, 40, penalty=1.3)
-    Engine(model, seed=8).run(requests, interrupts=True)
+    run(model, requests, seed=8, interrupts=True)
     assert sum(request.was_interrupted and len(request.answer) > BLOCK for request in requests) > 5
-    for request in requests:
-        assert request.answer == list(by_the_engine(model, request).token_ids)
 
 
 def test_requests_with_a_penalty_and_without_share_a_step() -> None:
     model, requests = chance_model(5, end_bias=-4.0), some_requests(7, 30)
     for request in requests[::2]:
         request.penalty = 2.0
-    Engine(model, seed=9).run(requests)
-    answers = [list(by_the_engine(model, request).token_ids) for request in requests]
-    assert [request.answer for request in requests] == answers
+    run(model, requests, seed=9)
 
 
 def test_a_step_without_room_for_a_whole_block_leaves_the_block_as_it_is() -> None:
@@ -248,10 +249,7 @@ def test_the_work_of_a_step_does_not_grow_with_its_requests_and_waits_for_nothin
 def test_logits_beyond_the_most_are_measured_in_parts(monkeypatch) -> None:
     model, requests = chance_model(11), some_requests(12, 20)
     monkeypatch.setattr(blocks_module, "MOST_LOGITS", 3 * len(TEXTS))
-    Engine(model).run(requests)
-    assert [each.answer for each in requests] == [
-        list(by_the_engine(model, each).token_ids) for each in requests
-    ]
+    run(model, requests)
 
 
 def test_a_slot_forgets_the_request_before() -> None:

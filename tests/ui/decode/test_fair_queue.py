@@ -1,6 +1,5 @@
 """The line before the model: who is next, who is let in, whose turn is over."""
 
-import contextlib
 import random
 import threading
 
@@ -19,16 +18,6 @@ class Clock:
 def line(max_turn=70.0):
     clock = Clock()
     return FairQueue(max_turn, clock=clock), clock
-
-
-def fill(queue: FairQueue, clients) -> int:
-    """Number of the clients, in their order, that are let in."""
-    admitted = 0
-    for client in clients:
-        with contextlib.suppress(QueueFull):
-            queue.join(client)
-            admitted += 1
-    return admitted
 
 
 def test_the_line_is_first_come_and_leaving_moves_it():
@@ -75,7 +64,8 @@ def test_nobody_starves_behind_newcomers():
 
 def test_who_finds_no_place_is_refused_at_the_door_in_our_words():
     queue, _ = line()
-    assert fill(queue, (f"visitor {number}" for number in range(80))) == MAX_PLACES
+    for number in range(MAX_PLACES):
+        queue.join(f"visitor {number}")
     with pytest.raises(QueueFull, match=f"The page is full: {MAX_PLACES} runs are in line."):
         queue.join("late")
 

@@ -47,8 +47,6 @@ DECIDED = {
     "fenced, no json": ("Give me JSON of a cat.", '```\n{"cat": Tom}\n```', False),
     "no fence ends": ("Give me JSON of a cat.", '```json\n{"cat": "Tom"}', False),
     "nothing to check": ("Tell me about 12 + 30 cats.", "The answer is 42.", None),
-    "sudoku in pieces": ("Solve this sudoku: 1302 0200 0004 3401", "1342421321343421", None),
-    "no sudoku": ("A sudoku has 1 2 3 4", "1342421321343421", None),
     "no such sudoku": ("Solve this sudoku: 1100000000000000", "1342423121343421", False),
 }
 
@@ -65,11 +63,9 @@ def test_nano_which_was_taught_the_line_is_wrong_without_it():
 
 
 def test_a_sudoku_whose_digits_stand_apart_is_told_to_be_written_in_one():
-    said = {
-        name: verdict_of(answered(DECIDED[name][0], "1342421321343421"))
-        for name in ("sudoku in pieces", "no sudoku")
-    }
-    assert said == {"sudoku in pieces": Verdict(None, PARTED_DIGITS), "no sudoku": None}
+    apart, other = "Solve this sudoku: 1302 0200 0004 3401", "A sudoku has 1 2 3 4"
+    said = [verdict_of(answered(prompt, "1342421321343421")) for prompt in (apart, other)]
+    assert said == [Verdict(None, PARTED_DIGITS), None]
 
 
 UNFINISHED = "Wrong: unfinished, {} of 16 cells written."

@@ -8,7 +8,7 @@ import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
-from tests.ui.doubles import outcome, slowed, story_model
+from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
 from ui.decode.form import Form, Limits, checked, lane_forms, lane_name, message_of
 from ui.decode.session import Session, Update, waiting_text
@@ -50,11 +50,6 @@ def test_each_lane_is_the_decode_that_its_name_says():
         )
 
 
-def test_a_lane_has_the_verdict_on_its_answer():
-    lines = lines_of(news_of(["sbd"], Form("What is 100 + 21?", max_new_tokens=96)))
-    assert lines[-1]["verdict"]["right"] is True
-
-
 def test_every_solver_and_strategy_is_a_lane_and_its_name_says_which():
     names = ["ntp", "verify", "sbd:0.2", "top-k:3", "causal-first:0.5", *SOLVERS]
     for name in names:
@@ -71,31 +66,21 @@ def test_what_the_lanes_share_comes_from_the_form_and_a_lane_asked_for_twice_run
 
 
 BAD = {
-    "no lanes": ([], FORM, "Ways to decode must be 1 to 4; choose one."),
-    "lanes no list": ("ntp", FORM, "Ways to decode must be 1 to 4"),
-    "five lanes": (list(SOLVERS)[:5], FORM, "Ways to decode must be 1 to 4"),
-    "unknown lane": (["ntp", "fast"], FORM, "lanes must each be one of ntp, verify, sbd"),
-    "lane is a list": ([["ntp"]], FORM, "lanes must each be one of"),
-    "a value of none": (["ntp:3"], FORM, "lanes ntp takes no value"),
-    "gamma": (["sbd:-1"], FORM, "γ must be a finite number >= 0; got -1."),
-    "no gamma": (["sbd:"], FORM, "γ must be a finite number"),
-    "block": (["sbd"], Form("p", block_size=99), "Block size must be at most 64 positions"),
+    "no lanes": ([], "Ways to decode must be 1 to 4; choose one."),
+    "lanes no list": ("ntp", "Ways to decode must be 1 to 4"),
+    "five lanes": (list(SOLVERS)[:5], "Ways to decode must be 1 to 4"),
+    "unknown lane": (["ntp", "fast"], "lanes must each be one of ntp, verify, sbd"),
+    "lane is a list": ([["ntp"]], "lanes must each be one of"),
+    "a value of none": (["ntp:3"], "lanes ntp takes no value"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_request_gives_one_sentence_and_no_run(name):
-    lanes, form, sentence = BAD[name]
-    model = story_model()
-    if "lane" in sentence or "Ways" in sentence:
-        with pytest.raises(ArgumentError) as told:
-            lane_forms(lanes, form)
-        assert message_of(told.value).startswith(sentence)
-        return
-    news, told = outcome(Session(model).compare(lane_forms(lanes, form)))
-    assert news == []
-    assert told.startswith(sentence)
-    assert model.calls == []
+def test_bad_lanes_are_refused_in_one_sentence(name):
+    lanes, sentence = BAD[name]
+    with pytest.raises(ArgumentError) as told:
+        lane_forms(lanes, FORM)
+    assert message_of(told.value).startswith(sentence)
 
 
 def test_who_waits_for_others_is_told_and_stopping_frees_the_model_at_once():

@@ -11,7 +11,7 @@ from ui import examples
 from ui.best_settings import EVALUATION
 from ui.page import lesson_html
 from ui.views import learn
-from ui.views.learn import facts, machines, run_seconds
+from ui.views.learn import facts, machines
 
 
 @pytest.fixture
@@ -85,18 +85,6 @@ def test_machines_count_rows_of_the_same_forward_passes(kept):
         assert block[0] < alone[0]
         # Many texts keep a chip busy: nothing is left idle for a block.
         assert block[-1] > alone[-1]
-
-
-def test_blocks_gain_less_the_less_memory_is_the_limit(kept):
-    from sbd_core.roofline import DEVICES
-
-    chip, lanes = DEVICES["h100-bf16"], kept.runs["text"]
-    quick_memory = replace(chip, bandwidth=chip.bandwidth * 1000)
-
-    def gain(device):
-        return run_seconds(lanes["ntp"], device) / run_seconds(lanes["sbd"], device)
-
-    assert gain(chip) > gain(quick_memory)
 
 
 def test_what_the_check_of_a_story_quotes_is_found_in_it(kept):
