@@ -81,8 +81,13 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
             raise ModelError(f"{subject} {rule}: {DAMAGED}, or install the version that wrote it")
         if manifest["digest"] != digest_of(manifest):
             raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
-        name, entries = manifest["name"], manifest["files"].items()
-        if name in ("", "..") or Path(name).name != name or not name.isprintable():
+        name, entries = str(manifest["name"]), manifest["files"].items()
+        if (
+            name != manifest["name"]
+            or name in ("", "..")
+            or Path(name).name != name
+            or not name.isprintable()
+        ):
             raise ValueError("name must be one plain part of a path")
         # As ui/web/engine/files.ts asks it, too.
         if not all(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", file) for file, _ in entries):
