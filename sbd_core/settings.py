@@ -60,9 +60,13 @@ def setting(
     return field(default=default, default_factory=factory, hash=hash, metadata={"help": "", **more})
 
 
-@cache
 def settings_of(cls: Any) -> tuple[Setting, ...]:
     """List the settings that a dataclass declares, in order. cls: the class."""
+    return _settings_of(cls)
+
+
+@cache
+def _settings_of(cls: Any) -> tuple[Setting, ...]:
     return tuple(_setting_of(item) for item in fields(cls) if item.metadata)
 
 

@@ -34,7 +34,7 @@ def rows_of(request: ForwardRequest) -> np.ndarray:
     blocks = ((num_causal, len(request.block_ids)), *request.predraft_shapes)
     rows = np.empty((9, size), np.int64)
     rows[0], rows[1], rows[2] = request.token_ids, request.positions(), request.cache.slot
-    rows[3], rows[4] = range(size), range(start, start + size)
+    rows[3], rows[4] = np.arange(size), np.arange(start, start + size)
     rows[5:] = _seen(num_causal, blocks)
     rows[5:8] += start
     return rows

@@ -268,15 +268,15 @@ class PaddedBatchAttention:
         self,
         keys: Tensor,
         values: Tensor,
-        places: tuple[Tensor, Tensor, Tensor],
+        places: Sequence[Tensor],
         visible: Tensor,
         capacity: int,
     ) -> None:
         """Prepare the attention of all rows in a forward pass.
 
         keys, values: those of a KVCachePool, or of some neighbouring slots of it.
-        places: tensors (rows,) of each row's slot, of its index among the slot's rows, and of its
-            cache position.
+        places: three tensors (rows,) of each row's slot, of its index among the slot's rows, and of
+            its cache position.
         visible: (3, slots, width): `seen`, `first` and `stop` of rows_of() for each row in a slot,
             padded to width rows.
         capacity: number of cache positions that attention reads, from the first.
@@ -301,10 +301,10 @@ class PaddedBatchAttention:
         padded = np.zeros((3, stop - first, offset.max() + 1), np.int64)
         padded[0] = 1  # padding sees the first key, so that its softmax is a number
         padded[:, slot - first, offset] = rows[5:8]
-        places = (torch.from_numpy(each).to(device) for each in (slot - first, offset, place))
+        own = (slot - first, offset, place, padded)
+        *places, visible = (torch.from_numpy(each).to(device) for each in own)
         keys, values = pool.keys[:, first:stop], pool.values[:, first:stop]
-        visible = torch.from_numpy(padded).to(device)
-        return cls(keys, values, tuple(places), visible, int(place.max()) + 1)
+        return cls(keys, values, places, visible, int(place.max()) + 1)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Store new keys and values in a layer's cache, then return the attention output.

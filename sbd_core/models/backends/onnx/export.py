@@ -31,7 +31,7 @@ or the kernel. Everything else stays in fp32, even an adapter's B.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -111,8 +111,8 @@ class Writer:
     def rounded_weight(self, name: str, make: Callable[[], tuple[Weight, Weight]]) -> list[str]:
         """Add a weight and its scales, which `make` computes together; returns their names."""
         names = [f"{name}.weight", f"{name}.scales"]
-        made = make() if names[0] not in self.kept else ()
-        return [self.weight(each, lambda i=i: made[i]) for i, each in enumerate(names)]
+        made: Iterator[Weight] = iter(() if names[0] in self.kept else make())
+        return [self.weight(each, made.__next__) for each in names]
 
     def number(self, name: str, value: float, kind: int = FLOAT) -> str:
         """Add a one-number constant of ONNX type `kind`, unless `name` exists; returns `name`."""
@@ -122,7 +122,7 @@ class Writer:
         return name
 
     def matrix(self, name: str, values: Tensor) -> str:
-        """Add an fp32 constant that is in the graph itself, unless it exists; returns `name`."""
+        """Add a constant that is in the graph itself, unless it exists; returns `name`."""
         if name not in self.constants:
             self.constants[name] = name
             self.initializers.append(numpy_helper.from_array(values.numpy(), name))

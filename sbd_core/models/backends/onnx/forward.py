@@ -137,6 +137,7 @@ class OnnxBackend:
         return replace(request, causal_ids=ids)
 
     def _run(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        """Run the graph once; export.py describes its inputs."""
         pool, shape = requests[0].cache.pool, self.shape
         rows = np.concatenate([rows_of(request) for request in requests], axis=1)
         token_ids, positions, slots, offsets, places, seen, first, stop, is_of_block = rows
@@ -159,19 +160,18 @@ class OnnxBackend:
         heads_of_rows[:, :, 1] = np.arange(kv_heads)
         group = shape.num_heads // kv_heads
         bias = np.full((num_slots, group, width, pool.capacity), -np.inf, np.float32)
-        bias[..., 0] = 0  # padding sees the first key, so that its softmax is a number
         least = min(lengths)  # every row sees the keys before it
+        bias[..., : max(least, 1)] = 0  # padding too, so that its softmax is a number
         keys, (seen, first, stop) = np.arange(least, reach), rows[5:8, :, None]
         is_seen = (keys < seen) | ((keys >= first) & (keys < stop))
-        bias[slots, :, offsets, :least] = 0
         bias[slots, :, offsets, least:reach] = np.where(is_seen, ZERO, HIDDEN)[:, None]
         counts = [request.num_logits for request in requests]
         ends = zip(accumulate(sizes), counts, strict=True)
-        wanted = np.array([row for end, count in ends for row in range(end - count, end)])
+        wanted = [row for end, count in ends for row in range(end - count, end)]
         inputs = {
             "token_ids": token_ids,
             "positions": positions[None],
-            "wanted": wanted,
+            "wanted": np.array(wanted, np.int64),
             "places": heads_of_rows,
             "queries": queries,
             "query_positions": query_positions,
