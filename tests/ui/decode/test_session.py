@@ -244,6 +244,11 @@ def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
         assert news.lanes[0].events
 
 
+def test_a_form_that_cannot_be_decoded_is_not_timed(session) -> None:
+    with pytest.raises(ArgumentError, match="must not be empty"):
+        next(session.time(Form(" ")))
+
+
 def test_lanes_to_compare_and_timings_that_are_left_keep_no_cache():
     model, num_alive = counted_caches(story_model())
     session = Session(model)
