@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from sbd_core.config import DecodeConfig, StrategyName
+from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import EventData, StepEvent
@@ -209,6 +209,8 @@ def _config(data: Any) -> DecodeConfig:
     values, solver = msgspec.structs.asdict(data), dict(data.solver)
     values["solver"] = make_solver(solver.pop("name", ""), solver)
     values["pinned"] = dict(data.pinned)
+    if data.max_rows is None:  # an earlier version wrote null, for as many rows as seemed to pay
+        values["max_rows"] = MAX_ROWS
     return DecodeConfig(**values)
 
 
