@@ -17,7 +17,7 @@ from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, MaskedPosition, Span, StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
-from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
+from sbd_core.sampling import LogitStats, LogitStatsSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,30 +155,17 @@ class DecodingState:
         if self._seen is None and head is None:
             stats = self._stats(logits, start, stop, spec)
             return stats, stats.sample(self.generator)
-        before, chosen = list(exact[:-1]), list(exact[-1:])
+        before, chosen, parts = list(exact[:-1]), list(exact[-1:]), list[LogitStats]()
         walk = None if head is None or stop - start < 2 else head.begin(logits[start + 1 : stop])
         for row in range(start, stop):
             if walk is not None and row > start:
                 walk.add_to(row - start - 1, chosen[-1])
-            if self._seen is not None:
-                self._seen.penalise(logits[row : row + 1], [before])
+            # Once each: measuring applies the model's processors, and twice may not be as once.
+            parts.append(self._stats(logits, row, row + 1, spec, [before]))
             if row > start:
-                chosen.append(self._choice(logits, row))
+                chosen += parts[-1].sample(self.generator)
             before.append(chosen[-1])
-        return self._measured(logits, start, stop, spec), chosen
-
-    @torch.inference_mode()
-    def _choice(self, logits: Tensor, row: int) -> int:
-        """Choose a token for one row: the likeliest at temperature 0, else a sampled one."""
-        if self.config.temperature:
-            stats = self._measured(logits, row, row + 1, self._causal_spec)
-            return stats.sample(self.generator)[0]
-        forbidden = logits[row, self.model.mask_token_id]
-        own = forbidden.clone()
-        forbidden.fill_(-torch.inf)
-        best = int(argmax(logits[row : row + 1]))
-        forbidden.copy_(own)
-        return best
+        return LogitStats.concatenate(parts), chosen
 
     def _stats(
         self,

@@ -16,11 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from transformers import TopPLogitsWarper
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, generate
 from sbd_core.config import MAX_ROWS, Calibration
 from sbd_core.decoding import verify
+from sbd_core.decoding.state import DecodingState
 from sbd_core.decoding.verify_rows import RowPlan, draft_length, plan_rows
+from sbd_core.models.logits_processors import LogitsRules, with_processors
 from tests.core.decoding.doubles import chance_model, random_ids, used_alternative
 from tests.scripted import ScriptedModel
 
@@ -284,6 +288,7 @@ MASK, END, A, B = range(4)
 LENGTH = 3
 NUM_DECODES = 2500
 TEMPERATURE = 0.5
+TOP_P = 0.6
 PROMPT = (A,)
 
 Tokens = tuple[int, ...]
@@ -362,6 +367,39 @@ def sampled(model: ScriptedModel, budget: str, penalty: float = 1.0) -> list[Tra
         top_k_recorded=0,
     )
     return [generate(model, PROMPT, replace(config, seed=seed)) for seed in range(NUM_DECODES)]
+
+
+def nucleus(chances: dict[int, float]) -> dict[int, float]:
+    """The likeliest tokens that together have at least TOP_P, as transformers keeps them."""
+    rest, kept = 0.0, dict[int, float]()
+    for token, share in sorted(chances.items(), key=lambda item: item[1]):
+        rest += share
+        if rest > 1 - TOP_P:
+            kept[token] = share
+    return {token: share / sum(kept.values()) for token, share in kept.items()}
+
+
+def test_a_draft_has_the_distributions_that_its_tokens_were_drawn_from() -> None:
+    """Drawn row by row with a penalty; top-p, were it applied twice, would cut twice."""
+    model, penalty = tiny_vocabulary(), 1.3
+    warpers = [TopPLogitsWarper(TOP_P)]
+    model.compute_logit_stats = with_processors(LogitsRules(1.0, [], 1.0, [], warpers))
+    config = DecodeConfig(
+        strategy="verify", temperature=TEMPERATURE, repetition_penalty=penalty, top_k_recorded=0
+    )
+    state = DecodingState(model, model.new_caches(1)[0], PROMPT, config)
+    state.request(PROMPT, (MASK,) * 4, 1)
+    logits = torch.randn(4, 12, generator=torch.Generator().manual_seed(0))
+    stats, chosen = state.draft(logits.clone(), 0, 4, [B], is_recorded=False)
+    assert stats.distribution is not None
+    before = [*PROMPT]
+    for own, found, token in zip(logits.tolist(), stats.distribution, chosen, strict=True):
+        for seen in {*before}:
+            own[seen] *= penalty if own[seen] < 0 else 1 / penalty
+        expected = nucleus(shares(own))
+        assert [expected.get(i, 0) for i in range(12)] == pytest.approx(found.tolist(), abs=1e-6)
+        assert token in expected or token == B
+        before.append(token)
 
 
 @pytest.mark.parametrize(

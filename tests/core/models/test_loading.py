@@ -42,6 +42,7 @@ from sbd_core.models.logits_processors import HONOURED
 from sbd_core.models.mask_token import require_special_rows
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.sampling import LogitStatsSpec
+from sbd_core.solvers import CausalFirst
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
@@ -237,6 +238,20 @@ def test_what_a_folder_bans_is_never_an_answer(tmp_path) -> None:
         assert len(set(found)) == 1
         assert found != plain
         assert name == "penalty" or banned not in found[0]
+
+
+def test_what_a_folder_bans_is_not_guessed_either(tmp_path) -> None:
+    config = DecodeConfig(
+        solver=CausalFirst(1e6), block_size=4, max_new_tokens=12, allows_untrained_block_size=True
+    )
+
+    def guessed(name: str, *banned: int) -> tuple[int, ...]:
+        settings = {"repetition_penalty": 1.01, "suppress_tokens": [2, *banned]}
+        model = sbd_core.load(with_settings(tmp_path / name, **settings), device="cpu")
+        return sbd_core.generate(model, PROMPT, config).token_ids
+
+    second = guessed("free")[1]  # by a mask of the first pass
+    assert second not in guessed("banned", second)
 
 
 @pytest.mark.parametrize(
