@@ -101,9 +101,9 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[str, object]]
     """Yield (place, value) for the items of a JSON array, or for one JSON value after another."""
     # Python writes NaN where a table has no value: read as null, as are numbers beyond all floats.
     decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_float=finite_or_none)
-    place, line = 0, 1
+    place, line, is_array = 0, 1, text.lstrip().startswith("[")
     try:
-        if text.lstrip().startswith("["):
+        if is_array:
             for number, item in enumerate(decoder.decode(text), start=1):
                 yield f"record {number}", item
             return
@@ -113,7 +113,10 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[str, object]]
             yield f"line {line}", value
             line, place = line + text.count("\n", place, end), end
     except (ValueError, RecursionError) as error:
-        rule = f"{name}: line {getattr(error, 'lineno', line)} must be JSON ({json_fault(error)})"
+        if is_array:  # read as one value
+            fault = getattr(error, "pos", 0)
+            line, place = text.count("\n", 0, fault) + 1, text.rfind("\n", 0, fault) + 1
+        rule = f"{name}: line {line} must be JSON ({json_fault(error)})"
         raise ArgumentError(argument, rule, text[place : place + 200].split("\n")[0]) from error
 
 

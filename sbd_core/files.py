@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 from sbd_core.errors import ArgumentError, one_line
 
@@ -59,7 +60,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
     Raises ArgumentError if the file cannot be written; an old file at `path` is then unchanged.
     """
-    temporary = beside(path, f"{os.getpid()}-{threading.get_ident()}")
+    temporary = path.with_name(f".{uuid4().hex}")
     try:
         temporary.write_bytes(data)
         os.replace(temporary, path)

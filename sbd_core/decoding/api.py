@@ -151,7 +151,9 @@ def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> l
     """One config for each of `count` prompts: `config`, but with the prompt's seed if given."""
     if seeds is not None and len(seeds) != count:
         raise ArgumentError("seeds", f"must be one seed per prompt ({count})", len(seeds))
-    return [replace(config, seed=seed) for seed in seeds or [config.seed] * count]
+    return [
+        replace(config, seed=seed) for seed in ([config.seed] * count if seeds is None else seeds)
+    ]
 
 
 def make_trace(

@@ -71,7 +71,7 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
 
     reads_all: whether to check the files' digests as well as their sizes.
     Raises ModelError if a file is missing or altered, if the format is not this version's, or for a
-    manifest that export_web() does not write.
+    manifest that is no JSON, that was altered, or whose names may leave the folder.
     """
     subject = f"model: {shown(str(folder))}"
     try:
@@ -81,13 +81,9 @@ def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
             raise ModelError(f"{subject} {rule}: {DAMAGED}, or install the version that wrote it")
         if manifest["digest"] != digest_of(manifest):
             raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
-        name, entries = str(manifest["name"]), manifest["files"].items()
-        if (
-            name != manifest["name"]
-            or name in ("", "..")
-            or Path(name).name != name
-            or not name.isprintable()
-        ):
+        name, entries = manifest["name"], manifest["files"].items()
+        is_text = isinstance(name, str) and name.isprintable()
+        if not is_text or name in ("", "..") or Path(name).name != name:
             raise ValueError("name must be one plain part of a path")
         # As ui/web/engine/files.ts asks it, too.
         if not all(re.fullmatch(r"(?!\.*$)[A-Za-z0-9_.-]+", file) for file, _ in entries):

@@ -35,9 +35,9 @@ class Recipe:
     is trained too. With a lora_rank of 0, all weights are trained.
     distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
     in place of the tokens of the text, to preserve the base model's answers.
-    row_tokens: greatest length of a packed sequence, which
-    holds examples with their masked copies. A longer example is left out. A block adapter's texts
-    are not packed: each is cut after row_tokens.
+    row_tokens: greatest length of a packed sequence, which holds examples with their masked copies.
+    A longer example is left out. A block adapter's texts are not packed: each is cut after
+    row_tokens.
     full_mask_ratio: probability that all of an answer, or for a block adapter all of a block, is
     masked (stage sbd); 0 in the paper.
     paper_loss_steps: number of steps at the start that use 0 as full_mask_ratio.
@@ -248,7 +248,7 @@ class SynthesisConfig:
 class RunSettings:
     """Settings of a run that are not part of the recipe; the result changes by rounding only.
 
-    precision, attention: for "auto" see chosen_precision() and chosen_attention().
+    precision, attention: for "auto" see computes_in_bf16() and chosen_attention().
     num_workers: for None see chosen_workers().
     is_checkpointed: True keeps only the input of each layer and runs the layer again in the
     backward pass.

@@ -82,15 +82,18 @@ def graceful_stop() -> Iterator[threading.Event]:
         yield stop
         return
 
-    def ask(*_: object) -> None:
-        stop.set()
-        restore()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
 
     def restore() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before = {number: signal.signal(number, ask) for number in SIGNALS}
+    def ask(*_: object) -> None:
+        stop.set()
+        restore()
+
+    for number in SIGNALS:
+        signal.signal(number, ask)
     try:
         yield stop
     finally:

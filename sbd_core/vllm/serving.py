@@ -136,7 +136,9 @@ def _block_flags(folder: Path, solver: Solver, block_size: int) -> list[str]:
         known = ", ".join(ARCHITECTURES)
         raise ModelError(f"{subject} must be one of {known}; got {architecture}")
     if config.get("mask_token_id") is None:
-        raise ModelError(f"{subject} has no mask token: sbd prepare gives it one, sbd train more")
+        raise ModelError(
+            f"{subject} names no mask token in its config: sbd prepare gives it one, sbd train more"
+        )
     settings = BlockSettings.read(config.get("set_block_decoding"), str(folder))
     low, high = settings.block_range or (1, block_size)
     if not low <= block_size <= high:

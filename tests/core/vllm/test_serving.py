@@ -129,7 +129,7 @@ def test_folders_that_cannot_be_served_are_refused_in_a_sentence(copy_of_nano, t
     with pytest.raises(ModelError, match="is an adapter for the rows of blocks alone"):
         words_for(REAL_MODEL)
     maskless = save_tiny(tmp_path / "maskless", "llama", maskless_tokenizer())
-    with pytest.raises(ModelError, match="has no mask token: sbd prepare gives it one"):
+    with pytest.raises(ModelError, match="names no mask token in its config: sbd prepare gives"):
         words_for(maskless)
     change("config.json", architectures=["GPT2LMHeadModel"])
     with pytest.raises(ModelError, match=r"must be one of LlamaForCausalLM, .*; got GPT2LMHead"):
