@@ -112,8 +112,9 @@ class StepEvent:
     num_cached: number of tokens in the KV cache before the pass.
     num_causal: number of tokens read causally: prompt, uncached final tokens, draft to check.
     block: the positions that the pass predicted.
-    masked: the positions of the block that were masked before the pass, left to right. Positions
-        after a known end-of-sequence are left out, as they are no part of the answer.
+    masked: the positions of the block that were masked before the pass, left to right; none if
+        verify rejected a token, so that no draft follows from them. Positions after a known
+        end-of-sequence are left out, as they are no part of the answer.
     committed: ids of the tokens that the pass added to the end of the answer, left to right.
     draft: (verify) token ids of the next draft, which follows the committed tokens.
     hindsight: the causal head's judgements of answer tokens that the pass read or predicted.

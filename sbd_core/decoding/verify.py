@@ -9,9 +9,9 @@ of the draft. The predraft after the accepted tokens becomes the next draft. At 
 pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
 2305.09781). verify_rows.py decides which rows (input positions) a forward pass reads.
 
-Whether to draft a token is decided before the token is drawn. If a draft's length or place depended
-on its own tokens, the draft would be no sample of the predicted distribution, and verification
-would not be exact.
+Above temperature 0, whether to draft a token depends neither on the token that is drawn nor on any
+after it; else the draft would be no sample of the predicted distribution, and verification would
+not be exact. A draft does end with a token that ends the answer, as nothing after it counts.
 """
 
 from collections.abc import Sequence

@@ -16,7 +16,8 @@ number is the chance that the check ends just before the mask's block, times the
 next draft is right up to the mask. Rows with more expected tokens are chosen first, `max_rows` rows
 at most.
 
-The choice never depends on which tokens were drafted; verify.py says why. Standard library only.
+Above temperature 0 no row of a token depends on what was drawn for it or after it; verify.py says
+why. Standard library only.
 """
 
 from collections.abc import Sequence
