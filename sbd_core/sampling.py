@@ -109,7 +109,10 @@ class LogitStats(ConfidenceScores):
 
     @classmethod
     def concatenate(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
-        """Join the statistics of successive rows of the same `logits`, in the order of `parts`."""
+        """Join the statistics of rows of the same `logits`, in the order of `parts`.
+
+        Only if the rows follow each other has the result their token_probabilities().
+        """
         joined: dict[str, Any] = {
             name: [item for part in parts for item in getattr(part, name)] for name in BY_ROW
         }
