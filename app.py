@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -143,9 +144,10 @@ def main() -> int:
         failure = load_while_serving(models)
         for model in models:
             model.export(is_public=flags.public)
-        if failure is not None:
-            print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
-        page.get_blocks().block_thread()
+        with suppress(KeyboardInterrupt):  # Ctrl-C before Gradio waits for it
+            if failure is not None:
+                print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
+            page.get_blocks().block_thread()
     except (SetBlockDecodingError, OSError) as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2

@@ -207,7 +207,11 @@ def config_json(config: DecodeConfig) -> dict[str, Any]:
 
 def _config(data: Any) -> DecodeConfig:
     values, solver = msgspec.structs.asdict(data), dict(data.solver)
-    values["solver"] = make_solver(solver.pop("name", ""), solver)
+    name = solver.pop("name", None)
+    if not isinstance(name, str):
+        rule = "must be a string" if "name" in data.solver else "is missing"
+        raise ArgumentError("solver.name", rule, name)
+    values["solver"] = make_solver(name, solver)
     values["pinned"] = dict(data.pinned)
     if data.max_rows is None:  # an earlier version wrote null, for as many rows as seemed to pay
         values["max_rows"] = MAX_ROWS

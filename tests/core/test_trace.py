@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 import torch
 
-from sbd_core import DecodeConfig, Trace, TraceError, generate, stream
+from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate, stream
 from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.events import Hindsight, MaskedPosition, Predraft, Reveal, Span, StepEvent
-from sbd_core.solvers import SOLVERS, EntropyBound, Random
+from sbd_core.solvers import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.trace import VERSION
+from tests.conftest import unfused
 from tests.core.decoding.doubles import chance_model, random_ids
 from tests.core.decoding.reference import full_forward
 
@@ -84,6 +85,27 @@ def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevea
     assert out_of_order
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"strategy": "ntp", "temperature": 1},
+        {"strategy": "ntp", "temperature": 1e30},
+        {"strategy": "ntp", "block_size": 2**60},
+        {"solver": EntropyBound(gamma=1e300)},
+        {"solver": EntropyBound(gamma=2**60)},
+        {"solver": TopK(k=2**60)},
+        {"max_new_tokens": 2**60},
+    ],
+)
+def test_whatever_a_config_allows_comes_back(settings) -> None:
+    try:
+        config = DecodeConfig(**settings)
+    except ArgumentError:
+        return  # not allowed to begin with
+    trace = generate(chance_model(0, end_bias=9.0), "ab", config)
+    assert Trace.from_json(trace.to_json()) == trace
+
+
 def test_a_trace_left_early_comes_back_and_says_so() -> None:
     model = chance_model(1, end_bias=-99.0)
     config = DecodeConfig(block_size=4, max_new_tokens=12)
@@ -113,6 +135,19 @@ def test_counts_are_the_models_own_forward_calls() -> None:
         assert [event.index for event in trace.events] == list(range(trace.num_forwards))
         kinds = [event.kind for event in trace.events]
         assert kinds == ["prefill"] + ["decode"] * (len(kinds) - 1)
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+def test_num_forwards_counts_the_networks_calls_prefill_included(llama, strategy) -> None:
+    llama, num_calls = unfused(llama), []
+    assert llama.exactness  # tried out before the calls are counted
+    hook = llama.model.register_forward_hook(lambda *_: num_calls.append(1))
+    config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=11)
+    try:
+        trace = generate(llama, random_ids(1, llama.vocabulary_size)[0], config)
+    finally:
+        hook.remove()
+    assert trace.num_forwards == len(num_calls)
 
 
 def test_hindsight_is_what_next_token_prediction_gives_the_answer(llama) -> None:
@@ -190,12 +225,19 @@ LAYER = LayerShape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_head
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=9, bytes_per_value=2)
 SOUND = sound()
 PLACES = [
-    "trace.model", "trace.prompt_token_ids[1]", "trace.messages[0][1]", "trace.finish",
-    "trace.tokens", "trace.config", "trace.config.solver",
-    "trace.config.block_size", "trace.config.temperature", "trace.config.pinned[0][1]",
-    "trace.config.is_raw_prompt", "trace.events", "trace.events[1].kind",
-    "trace.events[1].context[0]", "trace.events[1].masked[0][2][1]",
-    "trace.events[1].reveals[0][3]", "trace.events[1].seconds",
+    "trace.version", "trace.model", "trace.prompt", "trace.prompt_token_ids",
+    "trace.prompt_token_ids[1]", "trace.end_token_ids", "trace.end_token_ids[0]", "trace.weights",
+    "trace.weights.adapter", "trace.messages", "trace.messages[0]", "trace.messages[0][1]",
+    "trace.text", "trace.finish", "trace.versions", "trace.versions.torch", "trace.tokens",
+    "trace.tokens.5", "trace.config", "trace.config.solver", "trace.config.solver.name",
+    "trace.config.block_size", "trace.config.max_new_tokens", "trace.config.temperature",
+    "trace.config.top_k_recorded", "trace.config.pinned", "trace.config.pinned[0]",
+    "trace.config.pinned[0][1]", "trace.config.is_raw_prompt", "trace.events", "trace.events[1]",
+    "trace.events[1].kind", "trace.events[1].context[0]", "trace.events[1].block",
+    "trace.events[1].masked[0]", "trace.events[1].masked[0][1]", "trace.events[1].masked[0][2][1]",
+    "trace.events[1].masked[0][3][0]", "trace.events[1].reveals", "trace.events[1].reveals[0][0]",
+    "trace.events[1].reveals[0][3]", "trace.events[1].committed", "trace.events[1].draft",
+    "trace.events[1].hindsight", "trace.events[1].predrafts", "trace.events[1].seconds",
 ]  # fmt: skip
 WRONG: dict[type, tuple[Any, ...]] = {
     bool: (None, 1, "true", []),
@@ -205,6 +247,7 @@ WRONG: dict[type, tuple[Any, ...]] = {
     list: (None, True, 1, "x", {}, [None]),
     dict: (None, True, 1, "x", []),
 }
+STRINGS = {"model", "prompt", "text", "torch", "5"}
 
 
 def refused(text: Any) -> str:
@@ -252,16 +295,19 @@ def test_a_value_of_another_type_is_refused_at_its_place(place) -> None:
         assert place in refused(replaced(place, value))
 
 
-@pytest.mark.parametrize("place", ["trace.model", "trace.config.seed", "trace.events[1].seconds"])
+@pytest.mark.parametrize("place", [p for p in PLACES if not p.endswith("]") and "." in p[6:]])
 def test_a_missing_field_is_named(place) -> None:
+    if place.startswith(("trace.versions.", "trace.tokens.", "trace.weights.")):
+        return
+
     def damage(data: Data) -> None:
         holder, key = at(place, data)
         del holder[key]
 
-    assert f"missing required field `{place.split('.')[-1]}`" in refused(damaged(damage))
+    assert f"{place}: is missing" in refused(damaged(damage))
 
 
-@pytest.mark.parametrize("text", ["NaN", "-Infinity", "1e999", "9" * 5000])
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
 @pytest.mark.parametrize("place", ["trace.events[1].seconds", "trace.config.temperature"])
 def test_a_number_that_is_not_finite_is_refused(place, text) -> None:
     refused(replaced(place, "HERE").replace('"HERE"', text))
@@ -287,9 +333,22 @@ def test_a_probability_above_1_is_refused() -> None:
         assert path in refused(replaced(path, 1.5))
 
 
+@pytest.mark.parametrize("value", [float("1e300"), 2**53 + 2, 10**30])
+def test_a_huge_number_is_refused_where_a_count_stands(value) -> None:
+    places = ("context[0]", "reveals[0][0]", "masked[0][2][1]")
+    for place in ("trace.prompt_token_ids[1]", *(f"trace.events[1].{name}" for name in places)):
+        assert place in refused(replaced(place, value))
+
+
+def test_a_huge_number_in_the_solver_is_refused_too() -> None:
+    for number in (f"1{'0' * 400}", f"-1{'0' * 400}", "1e999"):
+        text = damaged(lambda d: d["config"]["solver"].update(gamma="HERE"))
+        assert "gamma" in refused(text.replace('"HERE"', number))
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "null", "nope", "\x00", None, 5, b"{}"],
+    ["", "[]", "1", "null", '"sbd-trace"', "true", "nope", "\x00", None, 5, b"{}", ["{}"], {}],
 )
 def test_what_is_no_text_of_an_object_is_refused(text) -> None:
     assert refused(text).startswith("trace")
@@ -298,7 +357,7 @@ def test_what_is_no_text_of_an_object_is_refused(text) -> None:
 def test_a_trace_cut_off_anywhere_is_refused() -> None:
     text = json.dumps(SOUND)
     draw = random.Random(0)
-    for stop in [1, *draw.sample(range(len(text)), 60), len(text) - 1]:
+    for stop in [*range(60), *draw.sample(range(60, len(text)), 100), len(text) - 1]:
         refused(text[:stop])
     refused(text + "}")
 
@@ -363,10 +422,14 @@ def test_a_trace_that_contradicts_itself_or_a_rule_is_refused_by_name(name) -> N
         ({"name": "guess"}, "solver"),
         ({"name": "entropy-bound", "tau": 0.5}, "tau"),
         ({"name": "entropy-bound", "gamma": -1}, "gamma"),
-        ({"name": "entropy-bound", "gamma": 10**400}, "gamma"),
+        ({"name": "entropy-bound", "gamma": True}, "gamma"),
+        ({"name": "entropy-bound", "gamma": "0.1"}, "gamma"),
+        ({"name": "top-k", "k": 0}, "k"),
+        ({"name": "top-k", "k": 1.0}, "k"),
+        ({"name": "top-k", "by": "luck"}, "by"),
         ({"name": "top-k", "by": ["margin"]}, "by"),
-        ({"name": ["top-k"]}, "solver"),
-        ({}, "solver"),
+        ({"name": ["top-k"]}, "name"),
+        ({}, "name"),
     ],
 )
 def test_an_unknown_or_malformed_solver_is_refused(solver, word) -> None:
@@ -375,11 +438,25 @@ def test_an_unknown_or_malformed_solver_is_refused(solver, word) -> None:
     assert word in message
 
 
-def test_half_a_surrogate_pair_is_refused() -> None:
+@pytest.mark.parametrize("place", [p for p in PLACES if p.split(".")[-1] in STRINGS])
+def test_half_a_surrogate_pair_is_refused(place) -> None:
     """JSON can spell it, UTF-8 cannot: such a trace could be read and never written again."""
-    text = replaced("trace.text", "a\ud800")
+    text = replaced(place, "a\ud800")
     byte = int(re.search(r"malformed.*\(byte (\d+)\)$", refused(text))[1])
     assert "a\\ud800" in text[byte - 10 : byte + 2]
+
+
+@pytest.mark.parametrize("key", ["a\ud800", "a\nb", "\u0661", "\x1b[31m", "x" * 5000])
+def test_a_hostile_key_is_refused_or_harmless_and_never_printed_raw(key) -> None:
+    """refused() checks that the message is one plain line."""
+    for place in (["versions"], ["config", "solver"], ["tokens"]):
+
+        def damage(data: Data, place: list[str] = place) -> None:
+            for name in place:
+                data = data[name]
+            data[key] = 1  # a value wrong everywhere, so that the key gets into the message
+
+        assert len(refused(damaged(damage))) < 1000
 
 
 AHEAD = generate(
@@ -392,8 +469,12 @@ AHEAD = generate(
 @pytest.mark.parametrize(
     ("place", "value"),
     [
+        ("", 3),
         ("", [[1, 2]]),
+        ("[0]", [1, 2, [5], 0]),
+        ("[0]", [-1, 2, [5], False]),
         ("[0]", [1, 2.5, [5], False]),
+        ("[0]", [1, 2, ["a"], False]),
         ("[0]", [1, 2, [5], False, "a"]),
         ("[0]", [1, 2, [5], False, 1, 1]),
     ],
@@ -406,8 +487,19 @@ def test_a_damaged_predraft_is_named(place, value) -> None:
         event["predrafts"][0] = value
     else:
         event["predrafts"] = value
-    with pytest.raises(TraceError, match=rf"trace\.events\[{index}\]\.predrafts"):
+    with pytest.raises(TraceError, match=rf"^trace\.events\[{index}\]\.predrafts"):
         Trace.from_json(json.dumps(data))
+
+
+def test_a_trace_says_its_penalty() -> None:
+    data = copy.deepcopy(SOUND)
+    data["config"]["repetition_penalty"] = 1.3
+    assert Trace.from_json(json.dumps(data)).config.repetition_penalty == 1.3
+    for value in (0, "1.3", [1], True):
+        data["config"]["repetition_penalty"] = value
+        assert refused(json.dumps(data)).startswith("trace.config.repetition_penalty: ")
+    del data["config"]["repetition_penalty"]
+    assert "repetition_penalty: is missing" in refused(json.dumps(data))
 
 
 def test_rows_that_an_earlier_version_left_to_the_machine_are_the_default() -> None:
@@ -420,12 +512,17 @@ def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
     assert Trace.from_json(json.dumps(SOUND)).shape == SHAPE
     assert Trace.from_json(json.dumps({**SOUND, "shape": None})).costs is None
     for name in SOUND["shape"]:
-        for wrong in (0, 1.5, "8", True, 10**30):
+        for wrong in (0, -1, 1.5, "8", True, None, 10**30):
             message = refused(json.dumps({**SOUND, "shape": {**SOUND["shape"], name: wrong}}))
             assert message.startswith(f"trace.shape.{name}: ")
         rest = {key: value for key, value in SOUND["shape"].items() if key != name}
         message = refused(json.dumps({**SOUND, "shape": rest}))
         assert message.startswith(f"trace.shape.{name}: must be given")
+    assert refused(json.dumps({**SOUND, "shape": [1]})).startswith("trace.shape: ")
+
+
+def test_what_is_no_trace_at_all_is_told_apart_from_damage() -> None:
+    assert "trace.format: is missing" in refused("{}")
 
 
 def test_an_event_mentions_every_token_id_that_its_data_holds() -> None:

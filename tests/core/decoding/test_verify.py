@@ -23,7 +23,7 @@ from sbd_core import ArgumentError, DecodeConfig, Trace, generate
 from sbd_core.config import MAX_ROWS, Calibration
 from sbd_core.decoding import verify
 from sbd_core.decoding.state import DecodingState
-from sbd_core.decoding.verify_rows import RowPlan, draft_length, plan_rows
+from sbd_core.decoding.verify_rows import RowPlan, chances_of, draft_length, plan_rows
 from sbd_core.models.logits_processors import LogitsRules, with_processors
 from tests.core.decoding.doubles import chance_model, random_ids, used_alternative
 from tests.scripted import ScriptedModel
@@ -92,6 +92,63 @@ def test_any_plan_is_within_its_bounds(budget) -> None:
             most = min(limits["block_size"], limits["num_left"] - place - 1)
             assert size == 0 or 2 <= size <= most
         assert plan == plan_rows(probabilities, calibration, max_rows=max_rows, **limits)
+
+
+def worth_of(
+    plan: RowPlan, calibration: Calibration, probabilities: list[float], **limits: Any
+) -> float:
+    """The tokens expected of a plan's rows, as the module says it in words."""
+    chances = chances_of(probabilities, calibration.drafted)
+    reached = [1.0, *accumulate(chances, mul)]
+    worth = 0.0
+
+    def masks(size: int, share: float = 1.0) -> float:
+        return sum(share * calibration.survival_to(depth) for depth in range(max(0, size - 1)))
+
+    left = [reached[i] * (1 - chance) for i, chance in enumerate(chances)]
+    for place, rank, size in plan.alternatives:
+        other = chances_of(limits["alternatives"][place], calibration.alternatives)[rank]
+        worth += reached[place] * other * (1 + masks(size))
+        left[place] -= reached[place] * other
+    for ends, size in zip(left, plan.block_sizes, strict=False):
+        worth += max(0.0, ends) * masks(size, calibration.rejected)
+    return worth + reached[-1] * masks(plan.block_sizes[-1])
+
+
+def every_plan(num_ends: int, others: list[tuple[int, int]], longest: int, room: int):
+    """All plans of so many rows: a branch has 0, 2, 3, ... masks, an alternative may be absent."""
+    sizes = [0, *range(2, longest + 1)]
+    choices = [*[sizes] * num_ends, *[[-1, *sizes]] * len(others)]
+    for chosen in product(*choices):
+        ends, rest = chosen[:num_ends], chosen[num_ends:]
+        taken = [(*place, size) for place, size in zip(others, rest, strict=True) if size >= 0]
+        plan = RowPlan(tuple(ends), tuple(taken))
+        if num_rows(plan) - num_ends <= room:
+            yield plan
+
+
+def test_no_other_set_of_rows_brings_more_than_a_little_more() -> None:
+    """Compares with all sets of rows of small trees that hold what they hang on."""
+    draw = random.Random(5)
+    shortfalls = []
+    for _ in range(40):
+        calibration = calibrated(draw, 3)
+        probabilities = [draw.random() for _ in range(draw.randint(0, 2))]
+        alternatives = [[(1 - chance) * draw.random()] for chance in probabilities]
+        limits = {"block_size": 4, "num_left": 40, "alternatives": alternatives}
+        others = [(place, 0) for place in range(len(probabilities))]
+        for room in (2, 4, 7):
+            rows = 1 + len(probabilities) + room
+            plan = plan_rows(probabilities, calibration, max_rows=rows, **limits)
+            own = worth_of(plan, calibration, probabilities, **limits)
+            best = max(
+                worth_of(each, calibration, probabilities, **limits)
+                for each in every_plan(len(probabilities) + 1, others, 4, room)
+            )
+            assert own <= best + 1e-9
+            shortfalls.append(best - own)
+    assert max(shortfalls) < 0.5, "tokens"
+    assert sum(shortfalls) / len(shortfalls) < 0.02
 
 
 def test_a_draft_is_as_long_as_its_chance_is_above_the_bound() -> None:
