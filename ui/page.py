@@ -177,11 +177,16 @@ def model_entry(
 
 def entry_of_offer(model: LazyModel, *, is_public: bool) -> dict[str, Any]:
     """The entry of a model that a server offers, even while the model is loading."""
-    facts = {name: getattr(model, name) for name in ("can_draft", "is_trained", "has_adapter")}
+    best = best_for(
+        model.name,
+        can_draft=model.can_draft,
+        is_trained=model.is_trained,
+        has_adapter=model.has_adapter,
+    )
     export, source = model.export(is_public=is_public), model.name if is_public else model.source
     return model_entry(
         model.name,
-        best_for(model.name, **facts),
+        best,
         model.block_range or DEFAULT_BLOCK_RANGE,
         model.presets,
         export,
