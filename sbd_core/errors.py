@@ -25,7 +25,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "lm-eval": ("accelerate", "lm_eval", "langdetect", "immutabledict", "nltk"),
     "lora": ("peft",),
     "plots": ("plotly",),
-    "ui": ("gradio", "markdown_it"),
+    "ui": ("gradio", "markdown_it", "uvicorn"),
     "vllm": ("vllm",),
 }
 """Optional parts and the packages that each needs, as in pyproject.toml."""

@@ -12,14 +12,17 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 from urllib.parse import parse_qs
 
+from anyio import fail_after, move_on_after
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from sbd_core.errors import ArgumentError
@@ -28,10 +31,8 @@ MAX_BODY = 6_000_000
 """Most bytes of a body with a trace: the largest trace file, and what JSON adds to it."""
 SMALL_BODY = 100_000
 """Most bytes of any other body."""
-MAX_BODIES = 60_000_000
-"""Most bytes of large bodies in memory at a time."""
-MAX_BODIES_EACH = 20_000_000
-"""Most bytes of one address's large bodies in memory at a time."""
+MAX_LARGE, MAX_LARGE_EACH = 10, 3
+"""Most larger bodies in memory at a time, of all addresses and of one."""
 MAX_DISCARDED = 200_000_000
 """Bytes of a too large body that are read and dropped, so that its sender reads the answer."""
 SECONDS_FOR_BODY = 120.0
@@ -65,14 +66,12 @@ NOT_TEXT = "The request must be JSON, and its texts Unicode without lone surroga
 NO_EVENT = "There is no such event; it is over, or nobody read it in time."
 
 HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
+    b"x-content-type-options": b"nosniff",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-embedder-policy": b"require-corp",
 }
 """Headers of every answer: no guessed content types, and threads for the engine in browsers."""
 
-Address = IPv4Address | IPv6Address
-Networks = tuple[IPv4Network | IPv6Network, ...]
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -82,40 +81,31 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 logger = logging.getLogger(__name__)
 
 
-def proxies_of(text: str) -> Networks:
-    """Parse "10.0.0.0/8,127.0.0.1" or the like; () for "". Raises ArgumentError for other text."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
+def proxies_of(text: str) -> str:
+    """Check "10.0.0.0/8, 127.0.0.1" or the like, and write it as uvicorn reads it; "" for none.
+
+    A server of IPv6 sees a proxy of IPv4 under a mapped address. Raises ArgumentError.
+    """
     try:
-        return tuple(ip_network(part, strict=False) for part in parts)
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        networks = [ip_network(part, strict=False) for part in parts]
     except ValueError as error:
         rule = "must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8"
         raise ArgumentError("trusted_proxies", rule, text) from error
+    mapped = [f"::ffff:{n[0]}/{96 + n.prefixlen}" for n in networks if n.version == 4]
+    return ",".join([*map(str, networks), *mapped])
 
 
-def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
-    """Find the visitor who sent a request: an IPv4 address, or the network of an IPv6 address.
-
-    peer: the address that connected. trusted: networks of the trusted proxies.
-    forwarded: values of X-Forwarded-For, to which each proxy appends the address that it served.
-    The visitor is the right-most address that is not a trusted proxy. Addresses to its left may be
-    forged.
-    """
-    found = _address(peer)
-    if found is None:
-        return peer
-    for hop in reversed(",".join(forwarded).split(",")):
-        before = _address(hop)
-        if before is None or not _is_in(found, trusted):
-            break
-        found = before
+def visitor_of(client: str) -> str:
+    """The visitor with an address: the IPv4 address, or the network of an IPv6 address."""
+    found = _address(client)
     if isinstance(found, IPv6Address):
         return str(ip_network((found, IPV6_PREFIX), strict=False))
-    return str(found)
+    return client if found is None else str(found)
 
 
-def _address(text: str) -> Address | None:
+def _address(text: str) -> IPv4Address | IPv6Address | None:
     """The IP address in a text such as "1.2.3.4:80" or "[::1]"; None if there is none."""
-    text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
@@ -125,10 +115,6 @@ def _address(text: str) -> Address | None:
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found
-
-
-def _is_in(address: Address | None, networks: Networks) -> bool:
-    return address is not None and any(address in network for network in networks)
 
 
 def is_loopback(host: str) -> bool:
@@ -181,32 +167,28 @@ class Sender:
     requests: limits requests of every kind; a page with its engine needs about 30.
     events: limits requests that change something, such as decodes; a class may send 64 at once.
     free_at: the time.monotonic() at which the pause after the last computed request ends.
-    num_bytes: bytes of large bodies in memory. num_streams: number of open streams.
-    num_unread: number of events whose streams nobody has opened yet.
+    counts: of what is "waiting" for its turn, of "large" bodies in memory, of open "streams", and
+        of events whose streams nobody has opened yet, "unread".
     """
 
     requests: Bucket = field(default_factory=lambda: Bucket(1200, 60))
     events: Bucket = field(default_factory=lambda: Bucket(64, 10))
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
-    num_waiting: int = 0
-    num_bytes: int = 0
-    num_streams: int = 0
-    num_unread: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing of the address has to be remembered."""
-        counts = self.num_waiting, self.num_bytes, self.num_streams, self.num_unread
         until = max(self.free_at, self.requests.used_until, self.events.used_until)
-        return not any(counts) and until <= time.monotonic()
+        return not any(self.counts.values()) and until <= time.monotonic()
 
     async def in_turn(self, act: Callable[[], Awaitable[None]]) -> None:
         """Serve a computed request after earlier ones of the address. Raises Refusal."""
-        if self.num_waiting >= MAX_WAITING:
+        if self.counts["waiting"] >= MAX_WAITING:
             await asyncio.sleep(MAX_DELAY)
             raise Refusal(429, TOO_MANY)
-        self.num_waiting += 1
+        self.counts["waiting"] += 1
         try:
             async with self.lock:
                 await asyncio.sleep(max(0.0, self.free_at - time.monotonic()))
@@ -217,7 +199,7 @@ class Sender:
                     ended = time.monotonic()
                     self.free_at = ended + min(ended - began, MAX_PAUSE)
         finally:
-            self.num_waiting -= 1
+            self.counts["waiting"] -= 1
 
 
 API = "/gradio_api"
@@ -237,7 +219,6 @@ class Doors:
     app: answers what is let through. server: the gradio.Server, whose queue of events is watched.
     file: makes the answer with the file at a path below the page; None for none.
     answers: the functions behind other paths of POST, from JSON to JSON.
-    trusted: networks of the proxies whose X-Forwarded-For is believed.
     is_local: whether to refuse requests whose Host or Origin does not name this machine.
     """
 
@@ -248,13 +229,12 @@ class Doors:
         *,
         file: Callable[[str, Scope], Response | None],
         answers: Mapping[str, Callable[[Any], Any]],
-        trusted: Networks = (),
         is_local: bool = False,
         root_path: str = "",
     ) -> None:
         self._app, self._server, self._file, self._answers = app, server, file, answers
-        self._trusted, self._is_local, self._root_path = trusted, is_local, root_path
-        self._num_bytes = 0  # of all large bodies held now
+        self._is_local, self._root_path = is_local, root_path
+        self._num_large = 0  # of all large bodies held now
         self._has_warned = False
         self._senders: dict[str, Sender] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -280,6 +260,8 @@ class Doors:
             if scope["method"] == "POST":  # its body may not have been read
                 answer.headers["Connection"] = "close"
             await answer(scope, receive, send)
+        except ClientDisconnect:
+            pass
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         sender = self._sender(scope)
@@ -314,7 +296,7 @@ class Doors:
         path = scope["path"]
         most = SMALL_BODY if path in SMALL_POSTS else MAX_BODY
         async with self._body(receive, sender, most) as held:
-            body = await run_in_threadpool(_parsed, bytes(held))
+            body = await run_in_threadpool(_parsed, held)
             if path in self._answers:
 
                 async def answer() -> None:
@@ -327,11 +309,14 @@ class Doors:
                 body = _checked_ids(body, "session_hash", "event_id")
             else:
                 body = self._checked_event(path, body, len(held))
-            about_body = (b"content-type", b"content-length", b"content-encoding")
-            headers = [pair for pair in scope["headers"] if pair[0] not in about_body]
+            headers = [pair for pair in scope["headers"] if not pair[0].startswith(b"content-")]
             headers.append((b"content-type", b"application/json"))
             handed_on = {**scope, "headers": headers}
-            replayed = _replayed(json.dumps(body).encode(), receive)
+            read = [{"type": "http.request", "body": json.dumps(body).encode()}]
+
+            async def replayed() -> Message:
+                return read.pop() if read else await receive()
+
             try:
                 if path in SMALL_POSTS:
                     await self._app(handed_on, replayed, send)
@@ -368,7 +353,7 @@ class Doors:
         self, sender: Sender, session: str | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Let an event join Gradio's queue, and drop it if nobody opens its stream in time."""
-        if sender.num_unread >= MAX_UNREAD:
+        if sender.counts["unread"] >= MAX_UNREAD:
             raise Refusal(429, TOO_MANY)
         said = bytearray()
 
@@ -377,23 +362,20 @@ class Doors:
             await send(message)
 
         async def watch(known: str) -> None:
-            opened = self._opened.setdefault(known, asyncio.Event())
-            try:
+            with move_on_after(SECONDS_UNREAD):
                 if not self.is_read(known):
-                    await asyncio.wait_for(opened.wait(), SECONDS_UNREAD)
-            except asyncio.TimeoutError:
-                if not self.is_read(known):
-                    await self._drop(known)
-            finally:
-                sender.num_unread -= 1
-                self._opened.pop(known, None)
+                    await self._opened.setdefault(known, asyncio.Event()).wait()
+            sender.counts["unread"] -= 1
+            self._opened.pop(known, None)
+            if not self.is_read(known):
+                await self._drop(known)
 
-        sender.num_unread += 1
+        sender.counts["unread"] += 1
         try:
             await self._app(scope, receive, listen)
             known = json.loads(said).get("event_id") if session is None else session
         except BaseException:
-            sender.num_unread -= 1
+            sender.counts["unread"] -= 1
             raise
         task = asyncio.create_task(watch(known))
         self._tasks.add(task)
@@ -409,16 +391,16 @@ class Doors:
         messages = self._server.get_blocks()._queue.pending_messages_per_session
         if not ID.fullmatch(session) or (is_event and session not in messages):
             raise Refusal(404, NO_EVENT)
-        if sender.num_streams >= MAX_STREAMS:
+        if sender.counts["streams"] >= MAX_STREAMS:
             raise Refusal(429, TOO_MANY)
-        sender.num_streams += 1
+        sender.counts["streams"] += 1
         if is_event:
             self._readers[session] += 1
             self._opened.get(session, asyncio.Event()).set()
         try:
             await self._app(scope, receive, send)
         finally:
-            sender.num_streams -= 1
+            sender.counts["streams"] -= 1
             self._readers -= Counter([session] * is_event)
             if kind.startswith("call/"):  # nobody reads an event twice
                 await self._drop(session)
@@ -446,63 +428,57 @@ class Doors:
         return self._senders.setdefault(str((scope.get("client") or ("",))[0]), Sender())
 
     def _with_visitor(self, scope: Scope) -> Scope:
+        """Put the visitor in place of the address, for which uvicorn has asked trusted proxies."""
         if scope.get("client") is None:
             return scope
         peer = scope["client"][0]
-        forwarded = [
-            value.decode("latin1") for name, value in scope["headers"] if name == b"x-forwarded-for"
-        ]
-        if forwarded and not self._has_warned and not _is_in(_address(peer), self._trusted):
+        forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+        if forwarded and peer not in forwarded and not self._has_warned:
             self._has_warned = True
             logger.warning(
                 "%s forwards requests and is no trusted proxy: all who come through it count as "
                 "one visitor; see --trusted-proxies in docs/hosting.md",
                 peer,
             )
-        return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
+        return {**scope, "client": (visitor_of(peer), 0)}
 
     @asynccontextmanager
-    async def _body(self, receive: Receive, sender: Sender, most: int) -> AsyncIterator[bytearray]:
+    async def _body(self, receive: Receive, sender: Sender, most: int) -> AsyncIterator[bytes]:
         """Read a body of at most `most` bytes, and hold it in a `with` block. Raises Refusal."""
-        held = bytearray()
+        held, num_bytes, is_large = bytearray(), 0, False
+        refusal: Refusal | None = None
         try:
             try:
-                reading = self._read(receive, held, sender, most)
-                await asyncio.wait_for(reading, SECONDS_FOR_BODY)
-            except asyncio.TimeoutError:
-                raise Refusal(408, TOO_SLOW) from None
-            yield held
+                with fail_after(SECONDS_FOR_BODY):
+                    async for part in Request({"type": "http"}, receive).stream():
+                        num_bytes += len(part)
+                        if num_bytes > most:
+                            refusal = refusal or Refusal(413, TOO_LARGE)
+                        elif num_bytes > SMALL_BODY and not is_large:
+                            refusal = refusal or self._refusal_of_large(sender)
+                            is_large = refusal is None
+                        if refusal is None:
+                            held += part
+                        elif num_bytes > MAX_DISCARDED:
+                            break
+            except TimeoutError:
+                refusal = Refusal(408, TOO_SLOW)
+            if refusal is not None:
+                raise refusal
+            yield bytes(held)
         finally:
-            self._num_bytes -= _if_large(len(held))
-            sender.num_bytes -= _if_large(len(held))
+            sender.counts["large"] -= is_large
+            self._num_large -= is_large
 
-    async def _read(self, receive: Receive, held: bytearray, sender: Sender, most: int) -> None:
-        """Read a whole body, of which `held` takes what is let in. Raises Refusal."""
-        refusal: Refusal | None = None
-        num_bytes, is_more = 0, True
-        while is_more and num_bytes <= MAX_DISCARDED:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Refusal(400, "The request was cut off.")
-            part, is_more = message.get("body", b""), message.get("more_body", False)
-            num_bytes += len(part)
-            more = _if_large(len(held) + len(part)) - _if_large(len(held))
-            if num_bytes > most:
-                refusal = refusal or Refusal(413, TOO_LARGE)
-            elif sender.num_bytes + more > MAX_BODIES_EACH:
-                refusal = refusal or Refusal(429, TOO_MANY)
-            elif self._num_bytes + more > MAX_BODIES:
-                refusal = refusal or Refusal(503, BUSY)
-            if refusal is None:
-                held += part
-                self._num_bytes += more
-                sender.num_bytes += more
-        if refusal is not None:
-            raise refusal
-
-
-def _if_large(num_bytes: int) -> int:
-    return num_bytes if num_bytes > SMALL_BODY else 0
+    def _refusal_of_large(self, sender: Sender) -> Refusal | None:
+        """Count a large body of an address, or return why there is no room for it."""
+        if sender.counts["large"] >= MAX_LARGE_EACH:
+            return Refusal(429, TOO_MANY)
+        if self._num_large >= MAX_LARGE:
+            return Refusal(503, BUSY)
+        sender.counts["large"] += 1
+        self._num_large += 1
+        return None
 
 
 def _parsed(body: bytes) -> Any:
@@ -525,32 +501,15 @@ def _checked_ids(body: Any, *names: str) -> dict[str, Any]:
 
 
 def _is_own(scope: Scope) -> bool:
-    headers: Mapping[bytes, bytes] = dict(scope["headers"])
-    origin = headers.get(b"origin", b"").decode("latin1")
-    names = [headers.get(b"host", b"").decode("latin1"), origin.rpartition("://")[2]]
+    headers = Headers(scope=scope)
+    names = [headers.get("host", ""), headers.get("origin", "").rpartition("://")[2]]
     return all(is_local_name(name) for name in names if name)
 
 
 def _with_headers(send: Send) -> Send:
-    added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", []), *added]}
+            message = {**message, "headers": [*message.get("headers", []), *HEADERS.items()]}
         await send(message)
 
     return sender
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Make a `receive` that first gives the body already read, then whatever comes later."""
-    is_given = False
-
-    async def replay() -> Message:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay

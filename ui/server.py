@@ -26,7 +26,7 @@ from sbd_core.solvers import SOLVER_PARAMETERS
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import DEFAULTS, SETTINGS, Form, lane_forms, message_of
 from ui.decode.session import Client, Lane, Session, Update, trace_of
-from ui.doors import SECONDS_UNREAD, Doors, Networks, Receive, Scope, Send
+from ui.doors import SECONDS_UNREAD, Doors, Receive, Scope, Send
 from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
 from ui.page import (
@@ -56,8 +56,6 @@ ENVIRONMENT = {
     "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9),
     "GRADIO_MCP_SERVER": "False",
     "GRADIO_NUM_WORKERS": "0",
-    # Uvicorn would trust every connection from 127.0.0.1 as a proxy; ui.doors decides about them.
-    "FORWARDED_ALLOW_IPS": "",
 }
 """Settings that Gradio and its web server take from the environment alone."""
 NOBODY = "Nobody reads this run; open the stream of its event right after the POST."
@@ -331,18 +329,19 @@ def build(
     models: Any,
     *,
     is_public: bool = False,
-    trusted: Networks = (),
+    trusted: str = "",
     is_local: bool = False,
     root_path: str = "",
 ) -> PageServer:
     """Build the server of a page for its models, which may still be loading.
 
     is_public: whether strangers use the page; they get tighter limits and see no details of this
-    machine. trusted, is_local, root_path: see Doors.
+    machine. trusted: proxies whose X-Forwarded-For uvicorn believes, as proxies_of() writes them.
+    is_local, root_path: see Doors.
     """
-    os.environ.update(ENVIRONMENT)
+    os.environ.update(ENVIRONMENT, FORWARDED_ALLOW_IPS=trusted)
     session = Session(Models.of(models), is_public=is_public)
-    server = PageServer(session, root_path, trusted=trusted, is_local=is_local)
+    server = PageServer(session, root_path, is_local=is_local)
     words = {
         "decode": DECODE + settings_in_words(),
         "compare": COMPARE,
