@@ -21,7 +21,7 @@ from ui.doors import SPACE_PROXIES, is_loopback, proxies_of
 if TYPE_CHECKING:
     from ui.models import Models
 
-SECONDS_FOR_FIRST_VISITOR = 3.0
+SECONDS_TO_OPEN = 3.0
 MAX_PORT = 65_535
 
 
@@ -102,13 +102,13 @@ def check_address(host: str, port: int) -> None:
         raise ArgumentError("host", "must be an address of this machine", host) from error
 
 
-def load_while_serving(models: "Models") -> Exception | None:
+def load_while_serving(models: "Models") -> BaseException | None:
     """Load the page's first model while the page is already served; return the error, if any.
 
-    As loading slows the page down, the function first waits until a visitor's page has opened or
-    a visitor needs the model, but at most SECONDS_FOR_FIRST_VISITOR.
+    As loading slows the page down, the function first gives a visitor's page SECONDS_TO_OPEN;
+    a visitor who needs the model before that begins to load it.
     """
-    models.first.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
+    models.first.wait(SECONDS_TO_OPEN)
     models.first.load()
     return models.first.failure
 

@@ -16,7 +16,7 @@ from scripts.write_tables import results
 from ui.decode import form
 from ui.decode.form import MAX_TEMPLATE_CHARACTERS
 from ui.share import trace_files
-from ui.views.roofline import device_data
+from ui.values import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 SOLVER_WORDS = ASSETS / "solvers.json"

@@ -6,7 +6,7 @@ The page opens before its first model is loaded. This module needs neither Gradi
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
@@ -47,18 +47,19 @@ class LazyModel:
 
     name: the model's name in the form, in links and in traces.
     can_draft: whether the model has a mask token.
+    loader: loads the model; None if only browsers decode with it.
     folder: the model's folder; None for a model of the hub.
+    source: path or hub id with which the program was started; the name if there is none.
     title, about: the model's name for visitors, and a few words about it.
     base: the base model that the model needs and that may be missing; None if it needs none.
     presets: name of the file in assets/ with prompts for the model.
-    failure: the error that loading raised, else None.
     """
 
     name: str
     _: KW_ONLY
     can_draft: bool
     block_range: tuple[int, int] | None
-    loader: Callable[[], SetBlockModel]
+    loader: Callable[[], SetBlockModel] | None = None
     folder: Path | None = None
     is_trained: bool = True
     has_adapter: bool = False
@@ -70,20 +71,13 @@ class LazyModel:
 
     def __post_init__(self) -> None:
         self.source, self.title = self.source or self.name, self.title or self.name
-        self.failure: Exception | None = None
-        self._has_begun = self._is_exporting = False
         self._future: futures.Future[SetBlockModel] = futures.Future()
-        self._wanted, self._retrying = threading.Event(), threading.Lock()
-
-    def offered(self, title: str = "", about: str = "", **more: Any) -> "LazyModel":
-        """Set how a page offers the model; return it. more: base, presets."""
-        for name, value in {"title": title or self.name, "about": about, **more}.items():
-            setattr(self, name, value)
-        return self
+        self._has_begun = self._is_exporting = False
+        self._beginning = threading.Lock()
 
     @classmethod
-    def of(cls, model: "SetBlockModel | LazyModel", source: str = "") -> "LazyModel":
-        """Wrap a loaded model; return a LazyModel as it is."""
+    def of(cls, model: "SetBlockModel | LazyModel", **offer: Any) -> "LazyModel":
+        """Wrap a loaded model; return a LazyModel as it is. offer: fields such as title."""
         if isinstance(model, LazyModel):
             return model
         can_draft = model.mask_token_id is not None
@@ -95,20 +89,14 @@ class LazyModel:
             folder=getattr(model, "folder", None),
             is_trained=can_draft and getattr(model, "is_trained", True),
             has_adapter=getattr(model, "adapter", None) is not None,
-            source=source,
+            **offer,
         )
         here._future.set_result(model)
         return here
 
-    def begin(self) -> None:
-        """Start to load the model in a background thread, unless loading has begun."""
-        if not (self._has_begun or self.is_done):
-            self._has_begun = True
-            threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
-
     def load(self) -> None:
         """Load the model in this thread, unless another has loaded it by the time it may."""
-        self._has_begun = True
+        assert self.loader is not None
         with _loading:
             if self.is_done:
                 return
@@ -117,8 +105,9 @@ class LazyModel:
             except Exception as error:
                 if not isinstance(error, SetBlockDecodingError):
                     logger.exception("the model could not be loaded")
-                self.failure = error
-                self._future.set_exception(ModelError(self._words_of(error)))
+                told = ModelError(self._words_of(error))
+                told.__cause__ = error
+                self._future.set_exception(told)
 
     def _words_of(self, error: Exception) -> str:
         if not isinstance(error, SetBlockDecodingError):
@@ -129,34 +118,30 @@ class LazyModel:
             words = words.replace(shown(place), shown(self.name)).replace(place, self.name)
         return FOLDERS.sub("", words)
 
-    def wait_until_wanted(self, seconds: float) -> None:
-        """Wait, at most `seconds`, until somebody needs the model."""
-        self._wanted.wait(seconds)
-
     @property
     def is_done(self) -> bool:
         """Whether loading has succeeded or failed, so that result() returns at once."""
         return self._future.done()
 
     @property
-    def is_loaded(self) -> bool:
-        """Whether the model was loaded without an error."""
-        return self.is_done and self._future.exception() is None
+    def failure(self) -> BaseException | None:
+        """The error that loading raised, if it did."""
+        error = self._future.exception() if self.is_done else None
+        return error and error.__cause__
 
     def wait(self, seconds: float | None = None) -> None:
-        """Say that the model is needed; wait, at most `seconds`, until loading is over."""
-        self._wanted.set()
+        """Wait, at most `seconds`, until loading is over."""
         futures.wait([self._future], seconds)
 
     def result(self) -> SetBlockModel:
         """Wait for the loaded model and return it. Raises ModelError if it could not be loaded."""
-        self._wanted.set()
         return self._future.result()
 
     @property
     def is_here(self) -> bool:
         """Whether the model can be loaded without a download."""
-        return self.base is None or self.is_loaded or find_base(self.base) is not None
+        is_loaded = self.is_done and self.failure is None
+        return self.base is None or is_loaded or find_base(self.base) is not None
 
     @property
     def absence(self) -> str:
@@ -171,10 +156,12 @@ class LazyModel:
         """Load the model in the background; return it. Raises ModelError if its base is missing."""
         if self.absence:
             raise ModelError(self.absence)
-        with self._retrying:
+        with self._beginning:
             if self.failure is not None and self.base is not None:  # its base may have come since
-                self._future, self.failure, self._has_begun = futures.Future(), None, False
-        self.begin()
+                self._future, self._has_begun = futures.Future(), False
+            if not (self._has_begun or self.is_done):
+                self._has_begun = True
+                threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
         return self
 
     def export(self, *, is_public: bool) -> WebFolder | None:
@@ -189,7 +176,8 @@ class LazyModel:
         if is_public and bundled_folder(folder.name) != folder:
             return None
         found = find_export(folder)
-        if found is None and self.is_loaded and not self._is_exporting:
+        is_loaded = self.is_done and self.failure is None
+        if found is None and is_loaded and not self._is_exporting:
             self._is_exporting = True
             threading.Thread(target=_export, args=(folder,), name="export", daemon=True).start()
         return found
@@ -258,11 +246,12 @@ class Models:
         return self._models[name]
 
 
-def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
+def model_of(path_or_hub_id: str | None, device: str, **offer: Any) -> LazyModel:
     """Return a LazyModel, which is loaded when it is first needed or, in three cases, at once.
 
     The cases are: the GPU is lent per call, `device` is neither auto nor cpu and may not be there,
     or the model's folder does not describe the model. path_or_hub_id: None is the bundled model.
+    offer: fields of LazyModel, such as title.
     Raises SetBlockDecodingError if loading at once fails.
     """
 
@@ -286,7 +275,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     may_wait = device in ("auto", "cpu") and not on_zero_gpu()
     info = read_checkpoint_info(path_or_hub_id) if may_wait else None
     if info is None:
-        return LazyModel.of(load(), path_or_hub_id or "")
+        return LazyModel.of(load(), source=path_or_hub_id or "", **offer)
     return LazyModel(
         info.name,
         can_draft=True,
@@ -296,6 +285,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         is_trained=info.is_trained,
         has_adapter=info.has_adapter,
         source=path_or_hub_id or "",
+        **offer,
     )
 
 
@@ -307,32 +297,30 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     If the GPU is lent per call, the page offers only the model with which it opens. Raises what
     model_of() raises.
     """
-    is_bundled = path_or_hub_id is None or bundled_folder(path_or_hub_id) is not None
-    models = [] if is_bundled else [model_of(path_or_hub_id, device)]
-    if not on_zero_gpu() or not models:
-        models += bundled_models(device, {model.name for model in models})
-    if path_or_hub_id is None:
-        first = next(model for model in models if model.is_here)
-    elif is_bundled:
-        first = next((model for model in models if model.name == path_or_hub_id), models[-1])
-    else:
-        first = models[0]
+    is_own = path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None
+    models = [model_of(path_or_hub_id, device)] if is_own else []
+    if not (models and on_zero_gpu()):
+        own = {model.name for model in models}
+        models += [model for model in bundled_models(device) if model.name not in own]
+    asked = [model for model in models if is_own or path_or_hub_id in (None, model.name)]
+    first = next((model for model in asked if model.is_here or path_or_hub_id), models[-1])
     return Models([first] if on_zero_gpu() else models, first=first)
 
 
-def bundled_models(device: str, without: Collection[str]) -> Iterator[LazyModel]:
-    """The models that ship with this package, but for names `without`; nano is the last."""
-    if bundled_folder(REAL_MODEL) is not None and REAL_MODEL not in without:
+def bundled_models(device: str) -> Iterator[LazyModel]:
+    """The models that ship with this package; nano is the last."""
+    if bundled_folder(REAL_MODEL) is not None:
         base = base_of(REAL_MODEL)
         try:
             if base is not None and hub_copy(base) is not None:  # downloaded by a Space's build
                 fetch_base(REAL_MODEL)
         except SetBlockDecodingError as error:
             print(f"{error}; the page opens without it")
-        real = model_of(REAL_MODEL, device)
-        yield real.offered(*BUNDLED[REAL_MODEL], base=base, presets=REAL_PRESETS)
-    if DEFAULT_CHECKPOINT.name not in without:
-        yield model_of(None, device).offered(*BUNDLED[DEFAULT_CHECKPOINT.name])
+        title, about = BUNDLED[REAL_MODEL]
+        offer = {"title": title, "about": about, "base": base, "presets": REAL_PRESETS}
+        yield model_of(REAL_MODEL, device, **offer)
+    title, about = BUNDLED[DEFAULT_CHECKPOINT.name]
+    yield model_of(None, device, title=title, about=about)
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:

@@ -40,7 +40,7 @@ from ui.page import (
     page_html,
 )
 from ui.share.trace_files import read_trace
-from ui.views.recorded import lines_of_trace
+from ui.values import lines_of_trace
 
 MAX_THREADS = 2 * MAX_PLACES
 """Most threads of Gradio: everyone who waits in line occupies one, and so do unread events."""

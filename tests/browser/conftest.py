@@ -259,8 +259,8 @@ def hostile_url(serve, tmp_path_factory) -> str:
     wicked = tmp_path_factory.mktemp("presets") / "wicked.json"
     row = {"label": HOSTILE[1], "prompts": [HOSTILE_PROMPT, HOSTILE[0]], "family": ""}
     wicked.write_text(json.dumps([row]), encoding="utf-8")
-    lazy = LazyModel.of(story_model(HOSTILE * 2, name=HOSTILE[1]))
-    return serve(lazy.offered(presets=str(wicked)))
+    model = story_model(HOSTILE * 2, name=HOSTILE[1])
+    return serve(LazyModel.of(model, presets=str(wicked)))
 
 
 @pytest.fixture(scope="session")

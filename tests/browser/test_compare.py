@@ -295,7 +295,7 @@ def compared(story):
 
 def test_each_model_has_the_lanes_that_mean_something_on_it(serve, open_page) -> None:
     nano, real = (story_model(name=name) for name in (BUNDLED_MODEL, REAL_MODEL))
-    offers = [LazyModel.of(nano), LazyModel.of(real).offered("Real")]
+    offers = [LazyModel.of(nano), LazyModel.of(real, title="Real")]
     page = open_page(serve(Models(offers)))
     enter(page)
     places = [page.get_by_label(f"Way {place}", exact=True) for place in (1, 2, 3, 4)]

@@ -33,7 +33,7 @@ def visit(open_page, story_url):
 def short_url(serve):
     """A page whose opening run is another one, and short."""
     lines = recorded(story_model(), "home", max_new_tokens=16)
-    with mock.patch("ui.views.recorded.home", return_value=lines):
+    with mock.patch("ui.values.home", return_value=lines):
         return serve(story_model())
 
 

@@ -95,7 +95,7 @@ def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider_which_a
 def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for(serve, open_page):
     """The paper's rule waits under Advanced; a model that was trained for it is one click away."""
     real, nano = (story_model(name=name) for name in (REAL_MODEL, BUNDLED_MODEL))
-    offers = [LazyModel.of(real).offered("Real"), LazyModel.of(nano)]
+    offers = [LazyModel.of(real, title="Real"), LazyModel.of(nano)]
     best = best_for(REAL_MODEL, can_draft=True, has_adapter=True)
     assert best.causal_first is not None
     gamma, words = best.causal_first

@@ -35,14 +35,15 @@ def base(monkeypatch) -> FakeBase:
 
 
 def small() -> LazyModel:
-    return LazyModel.of(story_model("One. Two.", name="small")).offered("small 5M")
+    return LazyModel.of(story_model("One. Two.", name="small"), title="small 5M")
 
 
 def large(load: Callable[[], object] | None = None) -> LazyModel:
     """A model whose base must be fetched."""
     loaded = load or (lambda: story_model("Three. Four.", name="large"))
-    made = LazyModel("large", can_draft=True, block_range=(2, 8), loader=loaded, has_adapter=True)
-    return made.offered("Large 135M", base=SMOLLM2, presets="presets-english.json")
+    known = {"can_draft": True, "block_range": (2, 8), "has_adapter": True}
+    offer = {"title": "Large 135M", "base": SMOLLM2, "presets": "presets-english.json"}
+    return LazyModel("large", loader=loaded, **known, **offer)
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
 
     lazies = [LazyModel(str(n), can_draft=True, block_range=None, loader=load) for n in range(4)]
     for lazy in (*lazies, *lazies):
-        lazy.begin()
+        lazy.wanted()
     for lazy in lazies:
         lazy.wait()
     assert most == 1
@@ -164,9 +165,10 @@ def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
 
 
 def made_of(adapter_folder) -> Callable[..., LazyModel]:
-    def make(source: str | None, device: str) -> LazyModel:
+    def make(source: str | None, device: str, **offer: object) -> LazyModel:
         name = DEFAULT_CHECKPOINT.name if source is None else adapter_folder.name
-        return LazyModel(name, can_draft=True, block_range=(2, 16), loader=story_model)
+        known = {"can_draft": True, "block_range": (2, 16)}
+        return LazyModel(name, loader=story_model, **known, **offer)
 
     return make
 

@@ -21,8 +21,7 @@ from tests.core.decoding.doubles import used_alternative
 from tests.ui.doubles import story_model
 from ui.decode.form import LABELS, LINK_FIELDS, Form
 from ui.server import DECODE_SIGNATURE
-from ui.views import charts
-from ui.views.roofline import device_data
+from ui.values import SWEEP, charts_value, device_data
 
 
 def test_the_committed_constants_are_what_python_says():
@@ -169,11 +168,11 @@ console.log(JSON.stringify(drawn));
 @pytest.mark.parametrize("name", ["ntp", "sbd", "verify"])
 def test_the_figures_of_the_page_are_those_of_python(name) -> None:
     trace = generate(story_model(), "p", DecodeConfig(max_new_tokens=60, **SETTINGS[name]))
-    results = json.loads(charts.SWEEP.read_text("utf-8"))
+    results = json.loads(SWEEP.read_text("utf-8"))
     device = roofline.DEVICES["h100-fp8"]
     layers = {"published": roofline.LLAMA_8B_PUBLISHED, "corrected": roofline.LLAMA_8B}
     given = {
-        "SWEEP": json.loads(charts.charts_value())["sweep"],
+        "SWEEP": json.loads(charts_value())["sweep"],
         "DEVICE": device_data(device),
         "LAYERS": {mode: {**asdict(layer), "num_layers": 1} for mode, layer in layers.items()},
     }

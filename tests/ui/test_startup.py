@@ -59,7 +59,7 @@ def test_the_page_is_built_before_torch_is_imported_and_the_model_loaded():
 def test_whatever_loading_raises_is_one_sentence_for_visitors(
     raised, sentence, monkeypatch, caplog
 ):
-    monkeypatch.setattr("app.SECONDS_FOR_FIRST_VISITOR", 0.0)
+    monkeypatch.setattr("app.SECONDS_TO_OPEN", 0.0)
     lazy = model_of(None, "cpu")
     assert not lazy.is_done
     with mock.patch.object(sbd_core, "load", side_effect=raised, create=True):

@@ -23,12 +23,12 @@ def base(monkeypatch) -> FakeBase:
 
 def large() -> LazyModel:
     model = story_model(TEXT, name="large")
-    made = LazyModel("large", can_draft=True, block_range=(2, 16), loader=lambda: model)
-    return made.offered("Large 135M", base=SMOLLM2, presets=REAL_PRESETS)
+    offer = {"title": "Large 135M", "base": SMOLLM2, "presets": REAL_PRESETS}
+    return LazyModel("large", can_draft=True, block_range=(2, 16), loader=lambda: model, **offer)
 
 
 def pair() -> Models:
-    first = LazyModel.of(story_model(name="small")).offered("small 5M")
+    first = LazyModel.of(story_model(name="small"), title="small 5M")
     return Models([large(), first], first=first)
 
 
@@ -67,7 +67,7 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
 ) -> None:
     for is_there, name in ((False, "nano 5M"), (True, "Large 135M")):
         base.is_there = is_there
-        nano = LazyModel.of(story_model(name="sbd-nano")).offered("nano 5M")
+        nano = LazyModel.of(story_model(name="sbd-nano"), title="nano 5M")
         page = open_page(serve(Models([large(), nano], first=nano)))
         expect(choice(page, "nano 5M")).to_be_checked()
         page.get_by_role("link", name="Set Block Decoding").click()
@@ -82,7 +82,7 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
 
 def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, base) -> None:
     base.is_there = True
-    nano = LazyModel.of(story_model(name="sbd-nano")).offered("nano 5M")
+    nano = LazyModel.of(story_model(name="sbd-nano"), title="nano 5M")
     page = open_page(f"{serve(Models([large(), nano], first=nano))}#learn/your-turn")
     first = page.get_by_role("group", name="Examples").get_by_role("button").first
     expect(first).to_have_text(presets()[0].prompts[0])
@@ -113,7 +113,7 @@ def test_a_model_that_is_not_here_is_named_with_its_command_and_taken_once_it_is
 
 def test_the_form_says_what_a_model_and_a_recording_changed_in_it(serve, open_page, base) -> None:
     base.is_there = True
-    nano = LazyModel.of(story_model(name="sbd-nano")).offered("nano 5M")
+    nano = LazyModel.of(story_model(name="sbd-nano"), title="nano 5M")
     page = open_page(serve(Models([large(), nano], first=nano)))
     line = page.locator(".sbd-status-line")
     slider = page.locator(".sbd-ways")

@@ -111,7 +111,7 @@ def test_the_limits_for_everyone_are_nowhere_wider() -> None:
 
 def plain(**fields) -> LazyModel:
     model = story_model(**fields)
-    return LazyModel.of(model, "runs/my model")
+    return LazyModel.of(model, source="runs/my model")
 
 
 def test_a_model_without_a_mask_token_offers_the_line_that_prepares_it() -> None:

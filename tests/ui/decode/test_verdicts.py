@@ -15,7 +15,7 @@ from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.decode.verdict import NOT_RUN, PARTED_DIGITS, Verdict, verdict_of
 from ui.examples import BUNDLED_MODEL, presets
-from ui.views.recorded import opening
+from ui.values import opening
 
 SUDOKU = "Solve this sudoku: 1302020000043401"
 

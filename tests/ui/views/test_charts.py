@@ -5,7 +5,7 @@ import re
 
 from sbd_core.files import ASSETS
 from sbd_core.plots import theme
-from ui.views.charts import MAX_MARKED, SWEEP, charts_value
+from ui.values import MAX_MARKED, SWEEP, charts_value
 
 
 def test_the_colours_are_those_of_the_style_sheet():

@@ -2,7 +2,9 @@
 // acts, the scene answers; going forward first shows the answer, then the next scene. Only mountLearn needs the page around it.
 
 import { html, nothing, render, type TemplateResult } from "lit-html";
-import { History, type Run } from "../core/run.ts";
+import { DEVICES } from "../core/cost.ts";
+import { passTime } from "../core/roofline.ts";
+import { History, type Run, type Shape } from "../core/run.ts";
 import { PAPER_SOLVER, plainWords } from "../core/words.ts";
 import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
@@ -402,13 +404,14 @@ export type StoryRun = {
 type Order = { cell: number; candidates: string; settled_by: number[] };
 /**
  * A chip. rates: the source of its peak rates. is_big: whether it is `big_chip`. seconds: for the run `text`, by
- * block size (1: one token at a time), then by index in `batches`.
+ * block size (1: one token at a time), then by index in `batches`. pass_times: by the rows of a pass after the prompt.
  */
 export type Machine = {
   name: string;
   rates: string;
   is_big: boolean;
   seconds: Record<number, number[]>;
+  pass_times: PassTime[];
 };
 /** seconds of a pass over `rows` tokens */
 export type PassTime = { rows: number; loading: number; computing: number };
@@ -423,18 +426,55 @@ interface LessonData {
   check_ntp_passes: number; // next-token prediction's number of forward passes for the prompt of `verify`
   order: Order;
   tokens_per_pass: { sbd: string; verify: string }; // means over all held-out prompts
-  big_chip: string; // name of the chip of `pass_times`
+  big_chip: string; // name of the chip whose forward passes are shown
+  shape: Shape; // of Llama-3.1-8B, whose forward passes are timed
   edges: StoryRun[]; // by rising gamma
   story: string; // prompt of `edges`
-  machines: Machine[];
-  batches: number[]; // numbers of texts decoded at the same time
-  blocks: [size: number, passes: number][]; // number of forward passes of the run `text` by block size
-  pass_times: PassTime[];
+  rows: Record<number, [rows: number, cached: number][]>; // that each forward pass of the run `text` reads, by block size
   prompts: string[]; // examples for nano
   chat_prompts: string[]; // examples for a model that takes any prompt
 }
 
-export type Lesson = Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> };
+export interface Lesson extends Omit<LessonData, "runs"> {
+  runs: Record<"text" | "verify" | "sudoku", Run>;
+  machines: Machine[];
+  batches: number[]; // numbers of texts decoded at the same time
+  blocks: [size: number, passes: number][]; // number of forward passes of the run `text` by block size
+}
+
+const BATCHES = [1, 8, 32, 128];
+const SHOWN_ROWS = [1, 16];
+
+/** Return the chips of 2 bytes a weight, so that their names need no number format. */
+export function machinesOf(
+  { shape, rows, big_chip: bigChip }: Pick<LessonData, "shape" | "rows" | "big_chip">,
+  cache: number,
+): Machine[] {
+  const shapes = { published: shape, corrected: shape };
+  const chips = [...DEVICES.values()].filter(({ valueBytes }) => valueBytes === 2);
+  return chips.map((device) => {
+    const name = device.name.replace(/( SXM)?,.*/, "");
+    const time = (size: number, cached: number, batch: number) =>
+      passTime(size, { shapes, device, cache: cached, batch });
+    const secondsOf = (passes: [number, number][], batch: number) =>
+      passes.reduce((sum, [size, cached]) => sum + time(size, cached, batch).seconds, 0);
+    const seconds = Object.entries(rows).map(([block, passes]) => [
+      block,
+      BATCHES.map((batch) => secondsOf(passes, batch)),
+    ]);
+    const passTimes = SHOWN_ROWS.map((size) => {
+      const { moving: loading, computing } = time(size, cache, 1);
+      return { rows: size, loading, computing };
+    });
+    return {
+      name,
+      rates: device.source,
+      is_big: name === bigChip,
+      seconds: Object.fromEntries(seconds),
+      pass_times: passTimes,
+    };
+  });
+}
 
 function runOf(lines: string | undefined): Run {
   const history = new History();
@@ -447,5 +487,9 @@ function runOf(lines: string | undefined): Run {
 export function readLesson(text: string): Lesson {
   const data: LessonData = JSON.parse(text);
   const { text: main, verify, sudoku } = data.runs;
-  return { ...data, runs: { text: runOf(main), verify: runOf(verify), sudoku: runOf(sudoku) } };
+  const runs = { text: runOf(main), verify: runOf(verify), sudoku: runOf(sudoku) };
+  const machines = machinesOf(data, runs.text.numPrompt);
+  const sizes = Object.entries(data.rows).map(([size, passes]) => [Number(size), passes.length]);
+  const blocks = sizes.filter(([size]) => size !== 1) as Lesson["blocks"];
+  return { ...data, runs, machines, batches: BATCHES, blocks };
 }

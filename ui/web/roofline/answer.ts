@@ -25,7 +25,7 @@ export type Query = Record<string, string | number>;
 
 /** A model to choose. published: sizes with which the paper counts, where they are others. */
 export type Model = { key: string; name: string; shape: Shape; published?: Partial<Shape> };
-/** The initial data of the view, see ui/views/roofline.py. measured: this machine. times: of nano on it */
+/** The initial data of the view, see ui/values.py. measured: this machine. times: of nano on it */
 export type Setting = { models: Model[]; measured: Device; times: Times };
 
 export const [MEASURED, BUNDLED, OWN] = ["measured", "bundled", "own"];

@@ -8,7 +8,6 @@ import { animate, bar, choices, news } from "../parts.ts";
 import type { MakeScene, PassTime } from "../view.ts";
 
 const FILL_MS = 4200;
-const SEVERAL = 16; // tokens in one forward pass
 
 /** Return a strip of cells, of which next-token prediction fills one in each forward pass. */
 function strip(run: Run, lane: Lane, numPasses: number) {
@@ -46,7 +45,7 @@ export const makeSingleScene: MakeScene = ({ lesson, signal, onActed, draw }) =>
     name: String(value),
     value,
   }));
-  const shown = lesson.pass_times.filter(({ rows }) => rows === 1 || rows === SEVERAL);
+  const shown = lesson.machines.find(({ is_big: isBig }) => isBig)?.pass_times ?? [];
   const longest = Math.max(...shown.map(({ loading, computing }) => Math.max(loading, computing)));
   let [chosen, numFilled, isAnswered] = [0, 0, false];
   function reply() {

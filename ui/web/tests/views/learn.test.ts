@@ -9,7 +9,7 @@ import { passCostWords, secondsWords, timesWords, timeTitle } from "../../learn/
 import { mayLook } from "../../learn/scenes/masks.ts";
 import { fillWords } from "../../learn/scenes/order.ts";
 import { storyPieces, verdictWords } from "../../learn/scenes/wrong.ts";
-import { hashOf, readLesson, sceneAt } from "../../learn/view.ts";
+import { hashOf, machinesOf, readLesson, sceneAt } from "../../learn/view.ts";
 import { layOut, revealedAt } from "../../watch/budget.ts";
 import type { View } from "../../watch/playhead.ts";
 import { passMark, positionTitle, tileState } from "../../watch/tiles.ts";
@@ -215,4 +215,39 @@ test("two times of one chip say whose peak rates each is worked out from, and fo
     "Time for one text by Llama-3.1-8B on H100, 2 bytes a weight, worked out from arXiv 2509.04185",
   );
   assert.match(timeTitle(chip, 8), /^Time for 8 such texts at once by /);
+});
+
+test("chips of different names time the passes of the run, which many texts keep busy without a block", () => {
+  const llama = {
+    hidden_size: 4096,
+    feed_forward_size: 14336,
+    num_heads: 32,
+    num_kv_heads: 8,
+    head_size: 128,
+    num_feed_forward_matrices: 3,
+    num_layers: 32,
+    vocabulary_size: 128256,
+    bytes_per_value: 2,
+  };
+  const passes = (rows: number, count: number) =>
+    Array.from({ length: count }, (_, at) => [rows, 40 + at] as [number, number]);
+  const rows = { 1: passes(1, 32), 16: passes(16, 8) };
+  const machines = machinesOf({ shape: llama, rows, big_chip: "H100" }, 40);
+  const names = machines.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  assert.doesNotMatch(names.join(" "), /SXM|bf16|fp16|FP8/);
+  assert.deepEqual(
+    machines.filter(({ is_big: isBig }) => isBig).map(({ name }) => name),
+    ["H100"],
+  );
+  for (const { seconds, pass_times: times } of machines) {
+    const [alone, block] = [seconds[1] ?? [], seconds[16] ?? []] as [number[], number[]];
+    assert.ok(Number(block[0]) < Number(alone[0]));
+    assert.ok(Number(block.at(-1)) > Number(alone.at(-1)));
+    assert.deepEqual(
+      times.map((time) => time.rows),
+      [1, 16],
+    );
+    for (const { loading, computing } of times) assert.ok(computing < loading);
+  }
 });

@@ -9,48 +9,44 @@ from math import inf, log
 from textwrap import shorten
 from typing import Any
 
+from sbd_core.cost import ModelShape
 from sbd_core.files import ASSETS
-from sbd_core.roofline import DEVICES, Device, pass_seconds
+from sbd_core.roofline import DEVICES, LLAMA_8B, pass_seconds
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.solvers import solver_parameters
 from sbd_core.trace import Trace
 from ui.best_settings import EVALUATION
-from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BLOCKS, LearnRuns, learn_runs, presets
 from ui.models import REAL_PRESETS
 
 BIG_CHIP = "h100-bf16"
-CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
-"""Chips with 2 bytes per weight, so that their names need no number format."""
-NUM_LAYERS = 32
-"""Layers of Llama-3.1-8B, each of which is roofline.LLAMA_8B."""
+LLAMA = ModelShape(layer=LLAMA_8B, num_layers=32, vocabulary_size=128_256, bytes_per_value=2)
 MAX_QUOTED = 60
-BATCHES = (1, 8, 32, 128)
 
 
-def facts(recorded: LearnRuns) -> dict[str, str]:
-    """Map the placeholders in the scenes' texts to the numbers and words that they stand for."""
+def facts(recorded: LearnRuns) -> dict[str, Any]:
+    """Map the names in the scenes' texts to what they stand for.
+
+    A text may take a value from a recorded run, as in {text[ntp].num_tokens}.
+    """
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
-    cached = len(ntp.prompt_token_ids)
-    loading, computing = parts_of_pass(1, cached)
-    chip = DEVICES[BIG_CHIP]
-    block = main.config.block_size
+    chip, cached = DEVICES[BIG_CHIP], len(ntp.prompt_token_ids)
+    ideals = replace(chip, linear_flops=inf, attention_flops=inf), replace(chip, bandwidth=inf)
+    loading, computing = (pass_seconds(1, cached, 1, "corrected", device=each) for each in ideals)
     first, first_ntp = recorded.runs["first"].values()  # with which the page opens
     order = recorded.choices.order
     # The lowest gamma at which something clashes.
     broken = next(edge for edge in recorded.choices.edges if not edge.is_right)
-    stale, untrained = recorded.runs["stale"]["sbd"], recorded.runs["untrained"]["sbd"]
-    kept_words, stale_words = parting_words(main.text, stale.text)
+    kept_words, stale_words = parting_words(main.text, recorded.runs["stale"]["sbd"].text)
+    untrained = recorded.runs["untrained"]["sbd"].text
     return {
-        "tokens": str(ntp.num_tokens),
-        "ntp_passes": str(ntp.num_forwards),
-        "sbd_passes": str(main.num_forwards),
+        **recorded.runs,
+        "choices": recorded.choices,
+        "broken": broken,
         "passes_ratio": f"{ntp.num_forwards / main.num_forwards:.2f}",
-        "block": str(block),
         "idle_percent": percent(1 - computing / loading),
         "coin_nats": f"{log(2):.2f}",
-        "big_chip": chip_name(chip),
-        "here": recorded.choices.processor,
+        "big_chip": chip.name.split(",")[0].removesuffix(" SXM"),
         "here_ratio": f"{ntp.seconds / main.seconds:.2f}",
         "first_rate": f"{first_ntp.num_forwards / first.num_forwards:.2f}",
         "first_ratio": f"{first_ntp.seconds / first.seconds:.1f}",
@@ -59,13 +55,11 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
             f"row {cell // 4 + 1} column {cell % 4 + 1}" for cell in order.settled_by
         ),
         "clash": " ".join(broken.clashes[0].words.split()),
-        "clash_gamma": f"{broken.gamma:g}",
         "kept_words": kept_words,
         "stale_words": stale_words,
-        "untrained_prompt": untrained.prompt,
-        "untrained_text": shorten(untrained.text, MAX_QUOTED, placeholder=""),
+        "untrained_text": shorten(untrained, MAX_QUOTED, placeholder=""),
         "operations": f"{chip.linear_flops / chip.bandwidth:.0f}",
-        **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
+        **measured_facts(main.config.block_size, solver_parameters(main.config.solver)["gamma"]),
     }
 
 
@@ -85,7 +79,6 @@ def measured_facts(block: int, gamma: float) -> dict[str, str]:
     families = evaluation["rows"][rows["ntp"]]["families"]
     means = {name: evaluation["rows"][row]["mean"] for name, row in rows.items()}
     return {
-        "sbd_gamma": f"{gamma:g}",
         "test_prompts": str(sum(row["num_examples"] for row in families)),
         **{f"{name}_accuracy": percent(mean["accuracy"]) for name, mean in means.items()},
         **{f"{name}_tokens": f"{mean['tokens_per_forward']:.1f}" for name, mean in means.items()},
@@ -97,70 +90,11 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
 
 
-def parts_of_pass(rows: int, cached: int) -> tuple[float, float]:
-    """Seconds on BIG_CHIP to load the bytes for a forward pass of Llama-3.1-8B, and to compute it.
-
-    rows: number of input positions. cached: number of tokens in the KV cache.
-    """
-    chip = DEVICES[BIG_CHIP]
-    ideals = replace(chip, linear_flops=inf, attention_flops=inf), replace(chip, bandwidth=inf)
-    loading, computing = (
-        NUM_LAYERS * pass_seconds(rows, cached, 1, "corrected", device=each) for each in ideals
-    )
-    return loading, computing
-
-
-def chip_name(device: Device) -> str:
-    """A device's name without its socket and number format."""
-    return device.name.split(",")[0].removesuffix(" SXM")
-
-
-def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Seconds that a trace's forward passes would take with Llama-3.1-8B, by the roofline."""
-    return NUM_LAYERS * sum(
-        pass_seconds(
-            max(1, event.num_causal + event.block.size),
-            event.num_cached,
-            num_texts,
-            "corrected",
-            device=device,
-        )
-        for event in trace.events
-    )
-
-
-def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """The run `text` timed on each chip, as objects of the type Machine of ui/web/learn/view.ts."""
-    runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
+def rows_of(trace: Trace) -> list[tuple[int, int]]:
+    """Number of rows (input positions) and of cached tokens that each forward pass reads."""
     return [
-        {
-            "name": chip_name(device),
-            "rates": device.source,
-            "is_big": key == BIG_CHIP,
-            "seconds": {
-                size: [float(f"{run_seconds(trace, device, count):.4g}") for count in BATCHES]
-                for size, trace in runs.items()
-            },
-        }
-        for key, device in CHIPS.items()
+        (max(1, event.num_causal + event.block.size), event.num_cached) for event in trace.events
     ]
-
-
-def by_block(recorded: LearnRuns) -> dict[int, Trace]:
-    """Map each block size, smallest first, to the trace of the run `text` with this block size."""
-    main = recorded.runs["text"]["sbd"]
-    smaller = {size: recorded.runs[f"block-{size}"]["sbd"] for size in BLOCKS}
-    return {**smaller, main.config.block_size: main}
-
-
-def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
-    """Results of parts_of_pass() for 1 to 1,024 rows: {rows, loading, computing}."""
-    cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
-    rows = []
-    for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
-        loading, computing = parts_of_pass(count, cached)
-        rows.append({"rows": count, "loading": loading, "computing": computing})
-    return rows
 
 
 WORDS = ASSETS / "learn" / "words.json"
@@ -192,6 +126,12 @@ def lesson(*, has_model: bool = True) -> str:
     """The lesson as JSON. has_model: see scenes()."""
     kept = learn_runs()
     known, choices = facts(kept), kept.choices
+    main = kept.runs["text"]["sbd"]
+    by_block = {
+        1: kept.runs["text"]["ntp"],
+        **{size: kept.runs[f"block-{size}"]["sbd"] for size in BLOCKS},
+        main.config.block_size: main,
+    }
     told = [(edge, kept.runs[f"edge-{at}"]["sbd"]) for at, edge in enumerate(choices.edges)]
     body: dict[str, Any] = {
         "scenes": scenes(has_model=has_model),
@@ -219,10 +159,8 @@ def lesson(*, has_model: bool = True) -> str:
         "order": vars(choices.order),
         "tokens_per_pass": {name: known[f"{name}_tokens"] for name in ("sbd", "verify")},
         "big_chip": known["big_chip"],
-        "machines": machines(kept),
-        "batches": BATCHES,
-        "blocks": [[size, run.num_forwards] for size, run in by_block(kept).items()],
-        "pass_times": pass_times(kept),
+        "shape": LLAMA.as_json(),
+        "rows": {size: rows_of(run) for size, run in by_block.items()},
         "prompts": [preset.prompts[0] for preset in presets()],
         "chat_prompts": [preset.prompts[0] for preset in presets(REAL_PRESETS)],
     }
@@ -271,8 +209,3 @@ def fault_tokens(fault: str, trace: Trace) -> list[int]:
         for at, (end, text) in enumerate(zip(ends, texts, strict=True))
         if end - len(text) < match.end() and match.start() < end
     ]
-
-
-def setting() -> str:
-    """The Learn view's JSON."""
-    return wire_json({"gamma": DEFAULT_GAMMA, "lesson": lesson()})
