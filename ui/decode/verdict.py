@@ -8,9 +8,11 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from sbd_core.errors import SandboxError
+from sbd_core.files import ASSETS
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.tasks.math_task import ANSWER, FRAMES
@@ -24,52 +26,17 @@ logger = logging.getLogger(__name__)
 PUZZLE = re.compile(r"(?:^|\D)([0-4]{16})\s*$")
 PARTED = re.compile(r"sudoku(?:.*[^0-9\s])?\s*(?:[0-4]\s*){16}$", re.IGNORECASE | re.DOTALL)
 SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
+DIGITS = rf"[1-4]{{0,{NUM_CELLS}}}"
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 FENCED = re.compile(r"^```(?:json)?[ \t]*\n(.*?)^```", re.IGNORECASE | re.DOTALL | re.MULTILINE)
 """A fenced block, in which chat models write the JSON asked for, with text around it."""
-WORDS = {
-    "code": (
-        "Right: the function returns what it should.",
-        "Wrong: the function does not return what it should.",
-    ),
-    "json": (
-        "Right: this is the JSON that was asked for.",
-        "Wrong: this is not the JSON that was asked for.",
-    ),
-    "infill": (
-        "Right: this is the line with its blanks filled.",
-        "Wrong: this is not the line with its blanks filled.",
-    ),
-}
-SUDOKU_WORDS = {
-    "right": "Solved: no rule is broken.",
-    "broken": "Wrong: the grid breaks a rule or changes a digit of the puzzle.",
-    "unfinished": f"Wrong: unfinished, {{count}} of {NUM_CELLS} cells written.",
-    "other": f"Wrong: not {NUM_CELLS} digits, each 1 to 4, and nothing else.",
-}
-SUM_WORDS = {
-    "right": "Right: the answer is {case}.",
-    "wrong": "Wrong: the answer is {case}, not {said}.",
-    "silent": "Wrong: no line says “The answer is {case}.”",
-    "elsewhere": "Not judged: no line says “The answer is”; it is {case}.",
-}
-STORY_WORDS = {
-    "right": (
-        "Right: it has the people, animals, things, colours and places of the prompt, at most one "
-        "of a kind left open, no sentence twice, no word twice in a row, every word one of "
-        "stories or the prompt. Its grammar, sense, style and theme (say, a race) are not checked."
-    ),
-    "wrong": "Wrong: one fault found is that {fault}.",
-}
-NOT_RUN = {
-    "server": (
-        "Not judged: the page runs no function that has pinned tokens or comes from a trace file."
-    ),
-    "sandbox": "Not judged: this machine cannot run the function safely.",
-}
-NO_SOLUTION = "Not solved: this sudoku has no solution."
-PARTED_DIGITS = "Not judged: write the sudoku’s 16 digits together."
-JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not valid JSON.")
+
+
+@cache
+def words() -> dict[str, dict[str, str]]:
+    """The sentences of every verdict: {task or other reason: {kind: sentence}}."""
+    table: dict[str, dict[str, str]] = json.loads((ASSETS / "verdicts.json").read_text("utf-8"))
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +73,9 @@ def verdict_of(trace: Trace, *, is_decoded_here: bool = True) -> Verdict | None:
     if example is None:
         return _unknown_verdict(trace)
     if example.task == "code" and (not is_decoded_here or trace.config.pinned):
-        return Verdict(None, NOT_RUN["server"])
+        return Verdict(None, words()["not run"]["server"])
     if example.task == "math" and trace.model != BUNDLED_MODEL and not ANSWER.search(trace.text):
-        return Verdict(None, SUM_WORDS["elsewhere"].format(case=example.case))
+        return Verdict(None, words()["math"]["elsewhere"].format(case=example.case))
     return verdict_on(example, trace.text)
 
 
@@ -118,22 +85,18 @@ def verdict_on(example: Example, text: str) -> Verdict:
         is_right = TASKS[example.task].check(example, text)
     except SandboxError as error:
         logger.warning("no verdict: %s", error)
-        return Verdict(None, NOT_RUN["sandbox"])
-    if example.task == "math":
+        return Verdict(None, words()["not run"]["sandbox"])
+    kind = "right" if is_right else "wrong"
+    facts: dict[str, Any] = {"case": example.case}
+    if example.task == "math" and not is_right:
         said = ANSWER.findall(text)
-        kind = "right" if is_right else "wrong" if said else "silent"
-        words = SUM_WORDS[kind].format(case=example.case, said=said[-1] if said else "")
-        return Verdict(is_right, words)
-    if example.task == "story":
-        fault = fault_of(example.case, text)
-        words = STORY_WORDS["wrong" if fault else "right"].format(fault=fault)
-        return Verdict(is_right, words)
-    if example.task == "sudoku":
-        are_digits = re.fullmatch(f"[1-4]{{0,{NUM_CELLS}}}", text) is not None
-        full = "broken" if len(text) == NUM_CELLS else "unfinished"
-        kind = "right" if is_right else full if are_digits else "other"
-        return Verdict(is_right, SUDOKU_WORDS[kind].format(count=len(text)))
-    return Verdict(is_right, WORDS[example.task][not is_right])
+        kind, facts["said"] = ("wrong", said[-1]) if said else ("silent", "")
+    elif example.task == "story":
+        facts["fault"] = fault_of(example.case, text)
+    elif example.task == "sudoku" and not is_right and re.fullmatch(DIGITS, text):
+        facts["count"] = len(text)
+        kind = "broken" if len(text) == NUM_CELLS else "unfinished"
+    return Verdict(is_right, words()[example.task][kind].format_map(facts))
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
@@ -147,11 +110,12 @@ def _unknown_verdict(trace: Trace) -> Verdict | None:
         try:
             json.loads(fenced[1] if fenced else trace.text, parse_constant=_refuse)
         except (ValueError, RecursionError):
-            return Verdict(right=False, words=JSON_WORDS[1])
-        return Verdict(right=True, words=JSON_WORDS[0])
+            return Verdict(right=False, words=words()["any json"]["wrong"])
+        return Verdict(right=True, words=words()["any json"]["right"])
     if PUZZLE.search(trace.prompt):
-        return Verdict(right=False, words=NO_SOLUTION)
-    return Verdict(right=None, words=PARTED_DIGITS) if PARTED.search(trace.prompt) else None
+        return Verdict(right=False, words=words()["sudoku"]["no solution"])
+    is_parted = PARTED.search(trace.prompt)
+    return Verdict(right=None, words=words()["sudoku"]["parted"]) if is_parted else None
 
 
 def _asked_for(prompt: str) -> Example | None:

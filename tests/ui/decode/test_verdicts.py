@@ -13,7 +13,7 @@ from tests.ui.doubles import story_model
 from ui import examples
 from ui.decode.form import Form
 from ui.decode.session import Session
-from ui.decode.verdict import NOT_RUN, PARTED_DIGITS, Verdict, verdict_of
+from ui.decode.verdict import Verdict, verdict_of, words
 from ui.examples import BUNDLED_MODEL, presets
 from ui.values import opening
 
@@ -65,7 +65,7 @@ def test_nano_which_was_taught_the_line_is_wrong_without_it():
 def test_a_sudoku_whose_digits_stand_apart_is_told_to_be_written_in_one():
     apart, other = "Solve this sudoku: 1302 0200 0004 3401", "A sudoku has 1 2 3 4"
     said = [verdict_of(answered(prompt, "1342421321343421")) for prompt in (apart, other)]
-    assert said == [Verdict(None, PARTED_DIGITS), None]
+    assert said == [Verdict(None, words()["sudoku"]["parted"]), None]
 
 
 UNFINISHED = "Wrong: unfinished, {} of 16 cells written."
@@ -97,7 +97,7 @@ def test_code_that_a_stranger_brought_or_pinned_does_not_run_and_that_is_said():
     code = next(item for item in examples.gallery() if item.name.startswith("code-"))
     traces = examples.gallery_traces(code.name)
     assert verdict_of(traces["sbd"]).right
-    not_run = Verdict(None, NOT_RUN["server"])
+    not_run = Verdict(None, words()["not run"]["server"])
     assert verdict_of(traces["sbd"], is_decoded_here=False) == not_run
     config = replace(traces["sbd"].config, pinned={0: 5})
     assert verdict_of(replace(traces["sbd"], config=config)) == not_run
@@ -112,7 +112,7 @@ def test_a_machine_that_can_run_no_code_says_so(monkeypatch, caplog):
 
     sandbox.require_sandbox.cache_clear()
     monkeypatch.setattr(sandbox.subprocess, "Popen", refuse)
-    assert verdict_of(trace) == Verdict(None, NOT_RUN["sandbox"])
+    assert verdict_of(trace) == Verdict(None, words()["not run"]["sandbox"])
     assert "Resource temporarily unavailable" in caplog.text
     monkeypatch.undo()
     assert verdict_of(trace).right
