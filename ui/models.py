@@ -3,12 +3,14 @@
 The page opens before its first model is loaded. This module needs neither Gradio nor tensors.
 """
 
+import json
 import logging
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, shown
+from sbd_core.files import ASSETS
 from sbd_core.models.bases import BASES, BaseSource, base_folder, fetch, find_base, hub_copy
 from sbd_core.models.model_folder import (
     ADAPTER_INFO,
@@ -52,6 +55,7 @@ class LazyModel:
     source: path or hub id with which the program was started; the name if there is none.
     title, about: the model's name for visitors, and a few words about it.
     base: the base model that the model needs and that may be missing; None if it needs none.
+    promise: a line that says what to expect of its answers.
     presets: name of the file in assets/ with prompts for the model.
     """
 
@@ -67,6 +71,7 @@ class LazyModel:
     title: str = ""
     about: str = ""
     base: BaseSource | None = None
+    promise: str = "Start from an example, or write any other prompt."
     presets: str = "presets.json"
 
     def __post_init__(self) -> None:
@@ -215,11 +220,12 @@ def exported_file(path: str) -> Path | None:
 REAL_PRESETS = "presets-english.json"
 """File in assets/ with prompts for the real model, which takes any prompt."""
 
-BUNDLED = {
-    DEFAULT_CHECKPOINT.name: ("nano 5M", "knows six kinds of task"),
-    REAL_MODEL: ("SmolLM2 135M", "takes any prompt in English; it is small and may be wrong"),
-}
-"""Title of each model that ships with this package, and a few words about it."""
+
+@cache
+def offer_of(name: str) -> dict[str, Any]:
+    """How a page offers a model that ships with this package, as fields of LazyModel; {} else."""
+    offers: dict[str, dict[str, Any]] = json.loads((ASSETS / "models.json").read_text("utf-8"))
+    return offers.get(name, {})
 
 
 class Models:
@@ -316,11 +322,8 @@ def bundled_models(device: str) -> Iterator[LazyModel]:
                 fetch_base(REAL_MODEL)
         except SetBlockDecodingError as error:
             print(f"{error}; the page opens without it")
-        title, about = BUNDLED[REAL_MODEL]
-        offer = {"title": title, "about": about, "base": base, "presets": REAL_PRESETS}
-        yield model_of(REAL_MODEL, device, **offer)
-    title, about = BUNDLED[DEFAULT_CHECKPOINT.name]
-    yield model_of(None, device, title=title, about=about)
+        yield model_of(REAL_MODEL, device, base=base, **offer_of(REAL_MODEL))
+    yield model_of(None, device, **offer_of(DEFAULT_CHECKPOINT.name))
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:

@@ -11,17 +11,17 @@ from typing import Any
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.files import ASSETS
-from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.web_folder import WebFolder
 from sbd_core.replay import STYLES
 from sbd_core.run_lines import wire_json
 from ui import examples
-from ui.best_settings import best_for
+from ui.best_settings import FIRST_GAMMA, best_for
 from ui.decode.form import DEFAULT_GAMMA, settings_of
-from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
+from ui.examples import BUNDLED_MODEL, gallery_run_for, presets
 from ui.learn import lesson
-from ui.models import BUNDLED, REAL_PRESETS, LazyModel, Models, serve_export
+from ui.models import LazyModel, Models, offer_of, serve_export
 from ui.values import (
     LIBRARY,
     LIBRARY_PATH,
@@ -142,13 +142,13 @@ def model_entry(
         "about": model.about,
         "isChat": name != BUNDLED_MODEL,
         "presets": presets_of(model.presets),
-        "promise": PROMISES.get(name, "Start from an example, or write any other prompt."),
+        "promise": model.promise,
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
         "gammas": list(GAMMAS),
         "blockRange": list(block_range),
         "isTrained": model.is_trained,
         "paper": best.paper,
-        "causalFirst": best.causal_first,
+        "causalFirst": (FIRST_GAMMA, best.causal_first) if best.causal_first else None,
         "other": BUNDLED_MODEL if best.paper else "",
         "form": {
             "prompt": next(iter(examples.opening_traces(name).values())).prompt,
@@ -189,15 +189,12 @@ def entries_of_offers(models: Models, *, is_public: bool) -> list[dict[str, Any]
 def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:
     """The entry of a model of a page without a server. base: path of its files."""
     name, config = export.name, export.manifest["config"]
-    title, about = BUNDLED.get(name, (name, ""))
     model = LazyModel(
         name,
         can_draft=True,
         block_range=tuple(config["block_range"]),
         has_adapter=config["has_adapter"],
-        title=title,
-        about=about,
-        presets=REAL_PRESETS if name == REAL_MODEL else PRESETS,
+        **offer_of(name),
     )
     return model_entry(model, export, base, line=f"{name} · in your browser")
 
@@ -210,14 +207,6 @@ def presets_of(file: str) -> list[dict[str, Any]]:
         prompts.sort(key=lambda row: not row[1])  # those with a recorded run first
         rows.append({"label": preset.label, "prompts": prompts})
     return rows
-
-
-PROMISES = {
-    BUNDLED_MODEL: "Other prompts work too, but this tiny model answers most of them with "
-    "nonsense.",
-    REAL_MODEL: "It takes any prompt in English. It is small and may be wrong.",
-}
-"""A line that says what to expect of a model's answers."""
 
 
 def title_of(lazy: LazyModel) -> str:

@@ -20,7 +20,7 @@ from ui import examples
 from ui.best_settings import best_for
 from ui.decode.verdict import verdicts_of
 from ui.examples import BUNDLED_MODEL
-from ui.models import BUNDLED
+from ui.models import offer_of
 from ui.share.trace_files import read_trace
 
 
@@ -57,7 +57,7 @@ def home() -> str:
 def home_value() -> str:
     """The home view's JSON: a run of nano by Set Block Decoding, and one of SmolLM2 by verify."""
     lines = {BUNDLED_MODEL: home(), REAL_MODEL: opening(REAL_MODEL)}
-    runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
+    runs = [{"model": offer_of(name)["title"], "lines": text} for name, text in lines.items()]
     return wire_json({"runs": runs, "processor": examples.learn_runs().choices.processor})
 
 

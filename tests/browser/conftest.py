@@ -23,7 +23,6 @@ from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import server
 from ui.best_settings import Best, best_for
-from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL, gallery
 from ui.models import LazyModel
 
@@ -222,7 +221,7 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
     def start_from(name: str, **facts) -> Best:
         """The paper's rule, at whose tiles these tests look, but for the models measured."""
         if name not in (BUNDLED_MODEL, REAL_MODEL):
-            return Best("sbd", DEFAULT_GAMMA, "not measured")
+            return Best("sbd", "not measured")
         return best_for(name, **{**facts, "has_adapter": name == REAL_MODEL})
 
     def start(model: ScriptedModel) -> str:

@@ -17,7 +17,7 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.ui.doubles import story_model
-from ui.best_settings import best_for
+from ui.best_settings import FIRST_GAMMA, best_for
 from ui.examples import BUNDLED_MODEL
 from ui.models import LazyModel, Models
 
@@ -97,8 +97,7 @@ def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for
     real, nano = (story_model(name=name) for name in (REAL_MODEL, BUNDLED_MODEL))
     offers = [LazyModel.of(real, title="Real"), LazyModel.of(nano)]
     best = best_for(REAL_MODEL, can_draft=True, has_adapter=True)
-    assert best.causal_first is not None
-    gamma, words = best.causal_first
+    gamma, words = FIRST_GAMMA, best.causal_first
     page = open_page(serve(Models(offers)), reduced_motion="reduce")
     outside, other = page.locator(".sbd-ways-outside"), page.get_by_text("Watch nano fill")
     expect(page.get_by_role("radio", name=EXACT)).to_be_checked()

@@ -6,7 +6,7 @@ import re
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.solvers import SOLVERS
 from scripts.web_constants import solver_words
-from ui.best_settings import EVALUATION, MAX_LOSS, REQUESTS, best_for
+from ui.best_settings import EVALUATION, FIRST_GAMMA, MAX_LOSS, REQUESTS, best_for
 from ui.examples import BUNDLED_MODEL
 
 
@@ -57,9 +57,8 @@ def test_the_real_model_starts_from_its_results_on_requests_and_another_adapter_
     assert settings == ("verify", gamma, data["block_size"])
     assert f"{rows['verify']['tokens_per_forward']:.2f} tokens a forward pass" in best.words
     assert best.paper.endswith(f"would keep {rows[f'SBD, gamma {gamma:g}']['agreement']:.0%}.")
-    assert best.causal_first is not None
-    assert best.causal_first[0] == first
+    assert first == FIRST_GAMMA
     kept = [table[f"SBD causal token first, gamma {first:g}"]["agreement"] for table in tables]
-    assert best.causal_first[1].endswith(f"would keep {min(kept):.0%} to {max(kept):.0%}.")
+    assert best.causal_first.endswith(f"would keep {min(kept):.0%} to {max(kept):.0%}.")
     other = best_for("other", can_draft=True, has_adapter=True)
-    assert (other.strategy, other.block_size, other.causal_first) == ("verify", 4, None)
+    assert (other.strategy, other.block_size, other.causal_first) == ("verify", 4, "")
