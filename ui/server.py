@@ -39,7 +39,7 @@ from ui.page import (
     page_files,
     page_html,
 )
-from ui.share.trace_files import read_trace
+from ui.trace_files import read_trace
 from ui.values import lines_of_trace
 
 MAX_THREADS = 2 * MAX_PLACES

@@ -21,7 +21,7 @@ from ui.best_settings import best_for
 from ui.decode.verdict import verdicts_of
 from ui.examples import BUNDLED_MODEL
 from ui.models import offer_of
-from ui.share.trace_files import read_trace
+from ui.trace_files import read_trace
 
 
 def replay(

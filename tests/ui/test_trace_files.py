@@ -10,7 +10,7 @@ from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from tests.ui.doubles import story_model
 from ui.examples import TRACES
-from ui.share.trace_files import MAX_FILE_BYTES, MAX_POSITIONS, read_trace
+from ui.trace_files import MAX_FILE_BYTES, MAX_POSITIONS, read_trace
 
 PLAIN = json.loads(generate(story_model(), "p", DecodeConfig(max_new_tokens=32)).to_json())
 UNSEEN = "\x01"
