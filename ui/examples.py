@@ -15,7 +15,6 @@ from sbd_core.files import ASSETS
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from ui.decode.form import lane_name
 
 BUNDLED_MODEL = DEFAULT_CHECKPOINT.name
 PRESETS = "presets.json"
@@ -50,6 +49,9 @@ HOME_RUN = "code-1"
 OPENINGS = {REAL_MODEL: "gallery/real-2"}
 """Path of the run with which a model opens; any other model opens with nano's."""
 
+RACE = ("ntp", "sbd:0.1", "sbd:0.35", "verify")
+"""Lanes of the recorded run "race"."""
+
 
 def recorded(name: str) -> list[Trace]:
     """Read the traces of a recorded run, the main lane first.
@@ -80,7 +82,7 @@ def compared_traces(model: str = "") -> dict[str, Trace]:
     """
     if model == REAL_MODEL:
         return dict(reversed(opening_traces(model).items()))
-    return {lane_name(trace.config): trace for trace in recorded("race")}
+    return dict(zip(RACE, recorded("race"), strict=True))
 
 
 @cache

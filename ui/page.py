@@ -18,7 +18,7 @@ from sbd_core.replay import STYLES
 from sbd_core.run_lines import wire_json
 from ui import examples
 from ui.best_settings import FIRST_GAMMA, best_for
-from ui.decode.form import DEFAULT_GAMMA, settings_of
+from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL, gallery_run_for, presets
 from ui.learn import lesson
 from ui.models import LazyModel, Models, offer_of, serve_export
@@ -77,11 +77,10 @@ def lesson_html() -> str:
 
 
 def gallery_json(name: str) -> str:
-    """A recorded run of the gallery, and the settings with which to repeat it, as JSON."""
+    """A recorded run of the gallery, as JSON."""
     traces = examples.gallery_traces(name)
     about = next(item.sentence for item in examples.gallery() if item.name == name)
-    lines = replay(RUN_ID, traces, about=about)
-    return wire_json({"lines": lines, "settings": settings_of(next(iter(traces.values())))})
+    return wire_json({"lines": replay(RUN_ID, traces, about=about)})
 
 
 def page_html(

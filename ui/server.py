@@ -185,7 +185,6 @@ drawing and network."""
 TO_HTML = """One HTML page that replays a trace with no server and no network.
 trace: JSON text, as Trace.to_json() or the end of decode gives it. ntp_trace: the same prompt by
 next-token prediction, shown beside it; may be empty."""
-TIME = """Decode a prompt and time it, in turns with next-token prediction; for the page."""
 
 
 OF_A_LANE = ("strategy", "solver", *SOLVER_PARAMETERS, "max_rows", "pinned")
@@ -276,10 +275,6 @@ def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
         updates = session.compare(forms, server.client(sent["request"]))
         yield from streamed(updates, with_traces=sent["traces"] is True)
 
-    def time_decode(request: gr.Request, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        with refusals():
-            yield from session.time(Form.of(settings), server.client(request))
-
     def trace_to_html(request: gr.Request, trace: str, ntp_trace: str = "") -> str:
         texts = [trace, ntp_trace] if ntp_trace != "" else [trace]
         with refusals(), session.turn(server.client(request)):
@@ -288,7 +283,6 @@ def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
     return {
         "decode": _declared(DECODE_SIGNATURE, decode),
         "compare": _declared(COMPARE_SIGNATURE, compare),
-        "time_decode": time_decode,
         "trace_to_html": trace_to_html,
     }
 
@@ -346,7 +340,6 @@ def build(
         "decode": DECODE + settings_in_words(),
         "compare": COMPARE,
         "trace_to_html": TO_HTML,
-        "time_decode": TIME,
     }
     for name, function in functions(server).items():
         # ui.decode.fair_queue lets everybody wait, so Gradio's queue holds nobody back.
@@ -355,7 +348,6 @@ def build(
             name=name,
             description=words[name],
             concurrency_limit=None,
-            api_visibility="undocumented" if name == "time_decode" else "public",
         )
     return server
 

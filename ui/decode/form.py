@@ -14,8 +14,7 @@ from sbd_core.config import MAX_ROWS, DecodeConfig, config_of, decode_settings
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory, shown
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
-from sbd_core.solvers import SOLVERS, EntropyBound, solver_parameters
-from sbd_core.trace import Trace
+from sbd_core.solvers import SOLVERS, EntropyBound
 from ui.decode.fair_queue import MAX_PLACES_EACH
 
 DEFAULT_GAMMA = EntropyBound().gamma
@@ -174,15 +173,6 @@ def lane_settings(lane: object) -> dict[str, Any]:
         return {**settings, dial: number}  # checked() says what is wrong
 
 
-def lane_name(config: DecodeConfig) -> str:
-    """Write a config's strategy, solver and first parameter as a name for lane_settings()."""
-    if config.strategy != "sbd":
-        return str(config.strategy)
-    values = list(solver_parameters(config.solver).values())[:1]
-    name = "sbd" if config.solver.name == "entropy-bound" else config.solver.name
-    return ":".join([name, *(f"{value:g}" for value in values)])
-
-
 MAX_TEMPLATE_CHARACTERS = 2_000
 BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 
@@ -233,22 +223,6 @@ def _literal_tokens(model: SetBlockModel, text: str) -> tuple[int, ...]:
         return ()
     first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
     return tuple(tokens[len(first) :] if tokens[: len(first)] == first else tokens)
-
-
-def settings_of(trace: Trace) -> dict[str, Any]:
-    """The form's fields with which a visitor can repeat the decode of a trace."""
-    config = trace.config
-    role, content = trace.messages[0] if trace.messages else ("", "")
-    names = [item["name"] for item in SETTINGS if not item["solvers"]]
-    return {
-        "prompt": trace.prompt,
-        "system": content if role == "system" else "",
-        "template": "",
-        **{name: getattr(config, name) for name in names if name != "pinned"},
-        "max_rows": 0 if config.max_rows == MAX_ROWS else config.max_rows,
-        "solver": config.solver.name,
-        **solver_parameters(config.solver),
-    }
 
 
 FAILED_TEXT = "The decode failed inside the program; the log says where."

@@ -45,8 +45,6 @@ SECONDS_TO_FIRST = 0.1
 """Longest time that the first update of a decode waits for a revealed token."""
 SECONDS_BETWEEN_UPDATES = 0.125
 """Shortest time between later updates; each costs engine time, whatever its size."""
-NUM_TIMINGS = 5
-"""Number of timings, the same as in ui/web/core/times.ts."""
 LOADING_TEXT = "The model is loading; your decode starts by itself."
 
 
@@ -210,29 +208,6 @@ class Session:
             lines += [end_line(wire, lane) for lane in unfinished]
             text = self.late_text if unfinished else ""
             yield Update("\n".join(lines), text, is_running=False, lanes=lanes)
-
-    def time(self, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:
-        """Time a form's decode and next-token prediction alternately, NUM_TIMINGS times each.
-
-        Yields {"run": Form.ask, "seconds": [...], "ntpSeconds": [...]} after each pair of decodes;
-        the lists hold the seconds of every decode so far.
-        """
-        for _ in self.while_loading(form.model, client):
-            pass
-        self.open(form)  # a bad form waits for nobody
-        times: dict[str, list[float]] = {"seconds": [], "ntpSeconds": []}
-        with self.turn(client):
-            deadline = time.monotonic() + self.limits.max_run_seconds
-            for _ in range(NUM_TIMINGS):
-                lanes = self.open(form)
-                with closing(passes(lanes, in_turns=False)) as steps:
-                    for _ in steps:
-                        require_listener(client)
-                        if time.monotonic() > deadline:
-                            raise SetBlockDecodingError(self.late_text)
-                for name, lane in zip(times, lanes, strict=False):
-                    times[name].append(trace_of(lane).seconds)
-                yield {"run": str(form.ask), **times}
 
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:

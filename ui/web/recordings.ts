@@ -24,10 +24,10 @@ export async function chooseRecording(name: string, prompt?: string) {
   try {
     const response = await fetch(pageAddress(`gallery/${encodeURIComponent(name)}.json`));
     if (!response.ok) throw new Error(String(response.status));
-    const { lines, settings }: { lines: string; settings: Record<string, unknown> } =
-      await response.json();
+    const { lines }: { lines: string } = await response.json();
     if (asked !== numAsked) return; // another was chosen meanwhile
     showRecorded(lines);
+    const settings: Record<string, unknown> = playerOf(document)?.run?.settings() ?? {};
     // A prompt that the visitor has changed meanwhile stays.
     if (prompt !== undefined && form.prompt !== prompt) {
       form.follow({ ...settings, prompt: form.prompt });

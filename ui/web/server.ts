@@ -1,6 +1,7 @@
 // Decodes on the server: sends it a job by POST and reads its stream of events. A job ends the one before; the server
 // stops decoding when its stream is closed. Also asks the server for what it computes at once.
 
+import { NUM_TIMINGS, type Timing } from "./core/times.ts";
 import { pageAddress } from "./dom/page.ts";
 import type { Job } from "./engine/worker.ts";
 import type { News } from "./jobs.ts";
@@ -9,9 +10,17 @@ import { visitorHeaders } from "./zero_gpu.ts";
 /** The parameters of the server's functions with their defaults, by the names of the functions. */
 export type Functions = Record<string, Record<string, unknown>>;
 /** A value of the streams `decode` and `compare`, see ui/server.py. */
-type Value = { lines: string; message: string; num_ahead: number; is_running: boolean };
+type Value = {
+  lines: string;
+  message: string;
+  num_ahead: number;
+  is_running: boolean;
+  results: { seconds: number }[]; // of each lane, at the end
+};
 type About = "decode" | "compare" | "timing";
 
+/** A decode with next-token prediction after it. The page makes its own trace files. */
+const BESIDE_NTP = { beside_ntp: true, traces: false };
 const STOPPED = "Stopped.";
 const NO_ANSWER = "The server does not answer; press Decode to try again.";
 const BROKEN =
@@ -21,6 +30,9 @@ const SILENCE_MS = 40_000;
 
 /** A refusal in the server's words. */
 class Refused extends Error {}
+
+const wordsOf = (error: unknown, otherwise: string) =>
+  error instanceof Refused ? error.message : otherwise;
 
 export class ServerEngine {
   leaving: AbortController | null = null;
@@ -34,13 +46,10 @@ export class ServerEngine {
 
   take(job: Job) {
     this.stop();
-    if (job.kind === "decode") {
-      void this.run("decode", "decode", { ...job.form, beside_ntp: true, traces: false });
-    } else if (job.kind === "compare") {
-      void this.run("compare", "compare", { ...job.form, lanes: job.lanes, traces: false });
-    } else if (job.kind === "time") {
-      void this.run("timing", "time_decode", { settings: job.form });
-    }
+    if (job.kind === "decode") void this.run("decode", { ...job.form, ...BESIDE_NTP });
+    else if (job.kind === "compare") {
+      void this.run("compare", { ...job.form, lanes: job.lanes, traces: false });
+    } else if (job.kind === "time") void this.time(job.form);
   }
 
   stop() {
@@ -57,37 +66,50 @@ export class ServerEngine {
     this.hear({ about, text, isError, isRunning: false });
   }
 
-  async run(about: About, name: string, values: Record<string, unknown>) {
+  async run(about: "decode" | "compare", values: Record<string, unknown>) {
     const leaving = new AbortController();
     [this.leaving, this.about, this.hasLines] = [leaving, about, false];
-    const { signal } = leaving;
     const isCurrent = () => this.leaving === leaving;
-    const { ask } = (values.settings ?? {}) as { ask?: string };
-    let timing = { run: String(ask), seconds: [], ntpSeconds: [] } as NonNullable<News["timing"]>;
     try {
       let isOver = false;
-      for await (const value of this.stream(name, values, signal)) {
+      for await (const value of this.stream(about, values, leaving.signal)) {
         if (!isCurrent()) return;
-        isOver = about === "timing" || !(value as Value).is_running;
-        if (about === "timing") timing = value as typeof timing;
-        this.tell(about, value);
+        const { lines, message, num_ahead: numAhead, is_running: isRunning } = value;
+        if (lines) this.hasLines = true;
+        isOver = !isRunning;
+        this.hear({ about, wire: lines, text: message, isRunning, numAhead });
       }
       if (!isOver && isCurrent()) throw new Error("the stream ended early");
       if (isCurrent()) this.leaving = null;
     } catch (error) {
       if (!isCurrent()) return;
       leaving.abort();
-      const words = error instanceof Refused ? error.message : this.hasLines ? BROKEN : NO_ANSWER;
-      if (about === "timing") this.hear({ about, timing: { ...timing, error: words } });
-      this.end(words, true);
+      this.end(wordsOf(error, this.hasLines ? BROKEN : NO_ANSWER), true);
     }
   }
 
-  tell(about: About, value: unknown) {
-    if (about === "timing") return this.hear({ about, timing: value as News["timing"] });
-    const { lines, message, num_ahead: numAhead, is_running: isRunning } = value as Value;
-    if (lines) this.hasLines = true;
-    this.hear({ about, wire: lines, text: message, isRunning, numAhead });
+  /** Repeat a decode a few times and tell the engine's own seconds. */
+  async time(form: Record<string, unknown>) {
+    const leaving = new AbortController();
+    [this.leaving, this.about] = [leaving, "timing"];
+    const timing: Timing = { run: String(form.ask), seconds: [], ntpSeconds: [] };
+    try {
+      while (timing.seconds.length < NUM_TIMINGS) {
+        let last: Value | undefined;
+        const values = this.stream("decode", { ...form, ...BESIDE_NTP }, leaving.signal);
+        for await (const value of values) last = value;
+        const [main, ntp = main] = last?.results ?? [];
+        if (!main || !ntp) throw new Error("the stream ended early");
+        if (last?.message) throw new Refused(last.message); // it was cut short
+        timing.seconds.push(main.seconds);
+        timing.ntpSeconds.push(ntp.seconds);
+        this.hear({ about: "timing", timing });
+      }
+    } catch (error) {
+      if (leaving.signal.aborted) return;
+      this.hear({ about: "timing", timing: { ...timing, error: wordsOf(error, NO_ANSWER) } });
+    }
+    if (this.leaving === leaving) this.leaving = null;
   }
 
   /** Call a function of the server; yields what it yields. Throws Refused, and errors of the network. */
@@ -104,7 +126,7 @@ export class ServerEngine {
     const response = await fetch(`${call}/${id}`, { signal });
     if (!response.ok || !response.body) await asJson(response);
     for await (const { event, data: text } of eventsOf(response.body as ReadableStream, signal)) {
-      if (event === "generating") yield JSON.parse(text)[0] as unknown;
+      if (event === "generating") yield JSON.parse(text)[0] as Value;
       if (event !== "error") continue;
       const words = JSON.parse(text)?.error; // none where the server itself is ending
       throw words ? new Refused(words) : new Error("the stream ended");

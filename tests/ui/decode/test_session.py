@@ -5,16 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from sbd_core.config import MAX_ROWS, DecodeConfig
-from sbd_core.decoding.api import generate
+from sbd_core.config import MAX_ROWS
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from tests.ui.doubles import ANSWER, Coming, counted_caches, outcome, story_model
 from ui.decode import session as session_module
 from ui.decode.fair_queue import MAX_PLACES, QueueFull
-from ui.decode.form import USUAL_ROWS, Form, checked, lane_forms, message_of, settings_of
+from ui.decode.form import USUAL_ROWS, Form, checked, lane_forms, message_of
 from ui.decode.session import (
     LOADING_TEXT,
-    NUM_TIMINGS,
     Client,
     Session,
     Update,
@@ -193,32 +191,10 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     assert outcome(stream) == ([], "m: has no weights")
 
 
-@pytest.fixture(scope="module")
-def session():
-    return Session(story_model())
-
-
-def test_each_news_names_its_run_and_holds_one_timing_more_of_both(session):
-    counts = []
-    for news in session.time(Form("p", gamma=0.35, ask="r")):
-        counts.append((len(news["seconds"]), len(news["ntpSeconds"])))
-        assert news["run"] == "r"
-        assert min(news["seconds"] + news["ntpSeconds"]) > 0
-    assert counts == [(number, number) for number in range(1, NUM_TIMINGS + 1)]
-
-
 def test_a_system_message_comes_before_the_prompt():
     asked = [["system", "Be brief."], ["user", "Go on"]]
     assert lines(updates(Form("Go on", system="Be brief.")))[0]["messages"] == asked
     assert "messages" not in lines(updates(Form("Go on")))[0]
-
-
-def test_a_trace_fills_in_its_system_message():
-    config = DecodeConfig(block_size=8, max_new_tokens=8)
-    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on"}]
-    settings = settings_of(generate(story_model(), messages, config))
-    assert (settings["system"], settings["prompt"]) == ("Be brief.", "Go on")
-    assert settings_of(generate(story_model(), "Go on", config))["system"] == ""
 
 
 @pytest.mark.parametrize("system", [5, ["x"], "x" * 2_001])
@@ -244,25 +220,13 @@ def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
         assert news.lanes[0].events
 
 
-def test_a_form_that_cannot_be_decoded_is_not_timed(session) -> None:
-    with pytest.raises(ArgumentError, match="must not be empty"):
-        next(session.time(Form(" ")))
-
-
-def test_lanes_to_compare_and_timings_that_are_left_keep_no_cache():
+def test_lanes_to_compare_that_are_left_keep_no_cache():
     model, num_alive = counted_caches(story_model())
     session = Session(model)
     running = session.compare(lane_forms(["ntp", "sbd", "verify"], Form("p")))
     next(running)
     assert num_alive() > 0
     running.close()
-    assert num_alive() == 0
-    timed = session.time(Form("p"))
-    next(timed)
-    timed.close()
-    assert num_alive() == 0
-    deaf = session.time(Form("p"), deaf_after(100))
-    assert "nobody listens" in outcome(deaf)[1]
     assert num_alive() == 0
 
 

@@ -10,8 +10,9 @@ from sbd_core.errors import ArgumentError
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
 from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.form import Form, Limits, checked, lane_forms, lane_name, message_of
+from ui.decode.form import Form, Limits, checked, lane_forms, message_of
 from ui.decode.session import Session, Update, waiting_text
+from ui.examples import compared_traces
 
 LANES = ["ntp", "sbd:0.35", "left-to-right:2", "verify"]
 FORM = Form("p", max_new_tokens=48)
@@ -54,8 +55,18 @@ def test_every_solver_and_strategy_is_a_lane_and_its_name_says_which():
     names = ["ntp", "verify", "sbd:0.2", "top-k:3", "causal-first:0.5", *SOLVERS]
     for name in names:
         [form] = lane_forms([name], FORM).values()
-        config = checked(form)[1]
-        assert lane_name(config).startswith("sbd" if name == "entropy-bound" else name)
+        config, kind = checked(form)[1], name.partition(":")[0]
+        rule = "entropy-bound" if kind == "sbd" else kind
+        assert rule == (config.solver.name if config.strategy == "sbd" else config.strategy)
+
+
+def test_the_recorded_lanes_are_what_their_names_say():
+    traces = compared_traces()
+    prompt = next(iter(traces.values())).prompt
+    forms = lane_forms(list(traces), Form(prompt))
+    for name, trace in traces.items():
+        config = checked(forms[name])[1]
+        assert (config.strategy, config.solver) == (trace.strategy, trace.config.solver)
 
 
 def test_what_the_lanes_share_comes_from_the_form_and_a_lane_asked_for_twice_runs_once():
