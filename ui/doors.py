@@ -12,7 +12,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -22,8 +22,9 @@ from urllib.parse import parse_qs
 from anyio import fail_after, move_on_after
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 from sbd_core.errors import ArgumentError
 
@@ -132,14 +133,6 @@ def is_local_name(host: str) -> bool:
     return _address(host) is not None or name == "localhost" or name.endswith(".localhost")
 
 
-class Refusal(Exception):
-    """An answer other than what was asked for: a status code and a sentence."""
-
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status, self.words = status, words
-
-
 class Bucket:
     """Lets `at_once` requests pass at once, then `a_second` per second."""
 
@@ -149,13 +142,13 @@ class Bucket:
         """The time.monotonic() until which the requests so far use up the share."""
 
     async def take(self) -> None:
-        """Count a request and delay it as needed. Raises Refusal if it would be due too late."""
+        """Count a request and delay it as needed. Raises HTTPException if it is due too late."""
         now = time.monotonic()
         before = max(now, self.used_until)
         seconds = before - now - self._at_once / self._a_second
         if seconds > MAX_DELAY:
             await asyncio.sleep(MAX_DELAY)  # whoever asks again at once does not get ahead by it
-            raise Refusal(429, TOO_MANY)
+            raise HTTPException(429, TOO_MANY)
         self.used_until = before + 1 / self._a_second
         await asyncio.sleep(max(0.0, seconds))
 
@@ -184,10 +177,10 @@ class Sender:
         return not any(self.counts.values()) and until <= time.monotonic()
 
     async def in_turn(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Serve a computed request after earlier ones of the address. Raises Refusal."""
+        """Serve a computed request after earlier ones of the address. Raises HTTPException."""
         if self.counts["waiting"] >= MAX_WAITING:
             await asyncio.sleep(MAX_DELAY)
-            raise Refusal(429, TOO_MANY)
+            raise HTTPException(429, TOO_MANY)
         self.counts["waiting"] += 1
         try:
             async with self.lock:
@@ -210,29 +203,23 @@ STARTUP = f"{API}/startup-events"
 SMALL_POSTS = {f"{API}/cancel", f"{API}/reset"}
 JOIN, MESSAGES = f"{API}/queue/join", f"{API}/queue/data"
 CALL = re.compile(rf"{API}/call/([a-z_]{{1,32}})")
-STREAM = re.compile(rf"{API}/(call/[a-z_]{{1,32}}|heartbeat)/([^/]+)")
+STREAM = re.compile(rf"{API}/call/[a-z_]{{1,32}}/([^/]+)")
 
 
 class Doors:
     """The ASGI application in front of Gradio's.
 
-    app: answers what is let through. server: the gradio.Server, whose queue of events is watched.
-    file: makes the answer with the file at a path below the page; None for none.
-    answers: the functions behind other paths of POST, from JSON to JSON.
+    app: answers what is let through.
+    server: the page's server, a gradio.Server whose queue of events is watched. Its file() makes
+        the answer with the file at a path; `answers` has the functions behind other paths of POST,
+        from JSON to JSON.
     is_local: whether to refuse requests whose Host or Origin does not name this machine.
     """
 
     def __init__(
-        self,
-        app: App,
-        server: Any,
-        *,
-        file: Callable[[str, Scope], Response | None],
-        answers: Mapping[str, Callable[[Any], Any]],
-        is_local: bool = False,
-        root_path: str = "",
+        self, app: App, server: Any, *, is_local: bool = False, root_path: str = ""
     ) -> None:
-        self._app, self._server, self._file, self._answers = app, server, file, answers
+        self._app, self._server = app, server
         self._is_local, self._root_path = is_local, root_path
         self._num_large = 0  # of all large bodies held now
         self._has_warned = False
@@ -253,10 +240,10 @@ class Doors:
         send = _with_headers(send)
         try:
             if self._is_local and not _is_own(scope):
-                raise Refusal(403, NOT_LOCAL)
+                raise HTTPException(403, NOT_LOCAL)
             await self._serve(self._with_visitor(scope), receive, send)
-        except Refusal as refusal:
-            answer = JSONResponse({"detail": refusal.words}, refusal.status)
+        except HTTPException as refusal:
+            answer = JSONResponse({"detail": refusal.detail}, refusal.status_code)
             if scope["method"] == "POST":  # its body may not have been read
                 answer.headers["Connection"] = "close"
             await answer(scope, receive, send)
@@ -271,7 +258,7 @@ class Doors:
         scope = {**scope, "path": self._path(scope), "query_string": b""}
         path, method = scope["path"], scope["method"]
         is_event = path == JOIN or CALL.fullmatch(path)
-        if method in ("GET", "HEAD") and (file := self._file(path, scope)) is not None:
+        if method in ("GET", "HEAD") and (file := self._server.file(path, scope)) is not None:
             await file(scope, receive, send)
         elif method == "GET" and path in COMPUTED:
             await sender.in_turn(lambda: self._app(scope, receive, send))
@@ -279,11 +266,11 @@ class Doors:
             await self._app(scope, receive, send)
         elif method == "GET" and (path == MESSAGES or STREAM.fullmatch(path)):
             await self._stream(sender, {**scope, "query_string": query}, receive, send)
-        elif method == "POST" and (is_event or path in SMALL_POSTS or path in self._answers):
+        elif method == "POST" and (is_event or path in SMALL_POSTS or path in self._server.answers):
             await sender.events.take()
             await self._post(sender, scope, receive, send)
         else:
-            raise Refusal(404, NOT_FOUND)
+            raise HTTPException(404, NOT_FOUND)
 
     def _path(self, scope: Scope) -> str:
         """The path below the page's root, which proxies may or may not have removed."""
@@ -297,10 +284,10 @@ class Doors:
         most = SMALL_BODY if path in SMALL_POSTS else MAX_BODY
         async with self._body(receive, sender, most) as held:
             body = await run_in_threadpool(_parsed, held)
-            if path in self._answers:
+            if path in self._server.answers:
 
                 async def answer() -> None:
-                    made = await run_in_threadpool(self._answers[path], body)
+                    made = await run_in_threadpool(self._server.answers[path], body)
                     await JSONResponse(made)(scope, receive, send)
 
                 await sender.in_turn(answer)
@@ -326,18 +313,18 @@ class Doors:
                 self._forget()
 
     def _checked_event(self, path: str, body: Any, size: int) -> dict[str, Any]:
-        """Check the body of an event and drop what Gradio does not need. Raises Refusal."""
+        """Check the body of an event and drop what Gradio does not need. Raises HTTPException."""
         called = CALL.fullmatch(path)
         body = body if isinstance(body, dict) else {}
         found = self.event(called[1] if called else body.get("fn_index"))
         if found is None:
-            raise Refusal(404, NOT_FOUND)
+            raise HTTPException(404, NOT_FOUND)
         number, count = found
         data = body.get("data")
         if not isinstance(data, list) or len(data) != count:
-            raise Refusal(422, f"This event takes a list of {count} values as its data.")
+            raise HTTPException(422, f"This event takes a list of {count} values as its data.")
         if size > SMALL_BODY and self.event(TRACE_EVENT) != found:
-            raise Refusal(413, TOO_LARGE)
+            raise HTTPException(413, TOO_LARGE)
         if called:
             return {"data": data}
         return {"data": data, **_checked_ids(body, "session_hash"), "fn_index": number}
@@ -354,7 +341,7 @@ class Doors:
     ) -> None:
         """Let an event join Gradio's queue, and drop it if nobody opens its stream in time."""
         if sender.counts["unread"] >= MAX_UNREAD:
-            raise Refusal(429, TOO_MANY)
+            raise HTTPException(429, TOO_MANY)
         said = bytearray()
 
         async def listen(message: Message) -> None:
@@ -382,27 +369,26 @@ class Doors:
         task.add_done_callback(self._tasks.discard)
 
     async def _stream(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a visitor read the messages of a session or an event, or send signs of life."""
-        found = STREAM.fullmatch(scope["path"])
+        """Let a visitor read the messages of a session or of an event."""
+        called = STREAM.fullmatch(scope["path"])
         # No id where a query names no session, or several.
         named = parse_qs(scope["query_string"].decode("latin1")).get("session_hash", [])
-        kind, session = found.groups() if found else ("", ",".join(named))
-        is_event = kind != "heartbeat"
+        session = called[1] if called else ",".join(named)
         messages = self._server.get_blocks()._queue.pending_messages_per_session
-        if not ID.fullmatch(session) or (is_event and session not in messages):
-            raise Refusal(404, NO_EVENT)
+        if not ID.fullmatch(session) or session not in messages:
+            raise HTTPException(404, NO_EVENT)
         if sender.counts["streams"] >= MAX_STREAMS:
-            raise Refusal(429, TOO_MANY)
+            raise HTTPException(429, TOO_MANY)
         sender.counts["streams"] += 1
-        if is_event:
-            self._readers[session] += 1
-            self._opened.get(session, asyncio.Event()).set()
+        self._readers[session] += 1
+        if session in self._opened:
+            self._opened[session].set()
         try:
             await self._app(scope, receive, send)
         finally:
             sender.counts["streams"] -= 1
-            self._readers -= Counter([session] * is_event)
-            if kind.startswith("call/"):  # nobody reads an event twice
+            self._readers -= Counter([session])
+            if called:  # nobody reads an event twice
                 await self._drop(session)
             self._forget()
 
@@ -444,16 +430,16 @@ class Doors:
 
     @asynccontextmanager
     async def _body(self, receive: Receive, sender: Sender, most: int) -> AsyncIterator[bytes]:
-        """Read a body of at most `most` bytes, and hold it in a `with` block. Raises Refusal."""
+        """Read a body of at most `most` bytes, and hold it in a block. Raises HTTPException."""
         held, num_bytes, is_large = bytearray(), 0, False
-        refusal: Refusal | None = None
+        refusal: HTTPException | None = None
         try:
             try:
                 with fail_after(SECONDS_FOR_BODY):
                     async for part in Request({"type": "http"}, receive).stream():
                         num_bytes += len(part)
                         if num_bytes > most:
-                            refusal = refusal or Refusal(413, TOO_LARGE)
+                            refusal = refusal or HTTPException(413, TOO_LARGE)
                         elif num_bytes > SMALL_BODY and not is_large:
                             refusal = refusal or self._refusal_of_large(sender)
                             is_large = refusal is None
@@ -462,7 +448,7 @@ class Doors:
                         elif num_bytes > MAX_DISCARDED:
                             break
             except TimeoutError:
-                refusal = Refusal(408, TOO_SLOW)
+                refusal = HTTPException(408, TOO_SLOW)
             if refusal is not None:
                 raise refusal
             yield bytes(held)
@@ -470,12 +456,12 @@ class Doors:
             sender.counts["large"] -= is_large
             self._num_large -= is_large
 
-    def _refusal_of_large(self, sender: Sender) -> Refusal | None:
+    def _refusal_of_large(self, sender: Sender) -> HTTPException | None:
         """Count a large body of an address, or return why there is no room for it."""
         if sender.counts["large"] >= MAX_LARGE_EACH:
-            return Refusal(429, TOO_MANY)
+            return HTTPException(429, TOO_MANY)
         if self._num_large >= MAX_LARGE:
-            return Refusal(503, BUSY)
+            return HTTPException(503, BUSY)
         sender.counts["large"] += 1
         self._num_large += 1
         return None
@@ -486,16 +472,18 @@ def _parsed(body: bytes) -> Any:
         found = json.loads(body)
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise Refusal(422, NOT_TEXT) from None
+        raise HTTPException(422, NOT_TEXT) from None
     return found
 
 
 def _checked_ids(body: Any, *names: str) -> dict[str, Any]:
-    """The ids and the number of a function in a body. Raises Refusal if they are not such."""
+    """The ids and the number of a function in a body. Raises HTTPException if they are not such."""
     body = body if isinstance(body, dict) else {}
     checked = {name: body.get(name) for name in names}
     if not all(isinstance(value, str) and ID.fullmatch(value) for value in checked.values()):
-        raise Refusal(422, f"{' and '.join(names)} must be ids of at most 64 letters and digits.")
+        raise HTTPException(
+            422, f"{' and '.join(names)} must be ids of at most 64 letters and digits."
+        )
     number = body.get("fn_index")
     return {**checked, "fn_index": number if type(number) is int and abs(number) < 1000 else 0}
 

@@ -25,7 +25,7 @@ from sbd_core.replay import replay_html
 from sbd_core.solvers import SOLVER_PARAMETERS
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import DEFAULTS, SETTINGS, Form, lane_forms, message_of
-from ui.decode.session import Client, Lane, Session, Update, trace_of
+from ui.decode.session import Client, Session, Update
 from ui.doors import SECONDS_UNREAD, Doors, Receive, Scope, Send
 from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
@@ -92,10 +92,8 @@ class PageServer(Server):
         super().__init__(docs_url=None, redoc_url=None, openapi_url=None)
         self.session = session
         self.page_root = root_path
-        answers = {"/ask/models": self._entries, "/ask/trace": _lines_of_trace}
-        self.doors = Doors(
-            super().__call__, self, file=self.file, answers=answers, root_path=root_path, **doors
-        )
+        self.answers = {"/ask/models": self._entries, "/ask/trace": _lines_of_trace}
+        self.doors = Doors(super().__call__, self, root_path=root_path, **doors)
         self._files = page_files()
         small = {n: file for n, file in self._files.items() if file.stat().st_size <= MAX_HELD}
         self._made: dict[str, Callable[[], str | bytes]] = {
@@ -267,13 +265,11 @@ def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
 
     def decode(sent: dict[str, Any]) -> Iterator[dict[str, Any]]:
         client, is_compared = server.client(sent["request"]), sent["beside_ntp"] is True
-        updates = session.decode(Form.of(sent), client, is_compared=is_compared)
-        yield from streamed(updates, with_traces=sent["traces"] is True)
+        yield from streamed(session.decode(Form.of(sent), client, is_compared=is_compared), sent)
 
     def compare(sent: dict[str, Any]) -> Iterator[dict[str, Any]]:
         forms = lane_forms(sent["lanes"], Form.of(sent))
-        updates = session.compare(forms, server.client(sent["request"]))
-        yield from streamed(updates, with_traces=sent["traces"] is True)
+        yield from streamed(session.compare(forms, server.client(sent["request"])), sent)
 
     def trace_to_html(request: gr.Request, trace: str, ntp_trace: str = "") -> str:
         texts = [trace, ntp_trace] if ntp_trace != "" else [trace]
@@ -294,29 +290,12 @@ def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def streamed(
-    updates: Generator[Update, None, None], *, with_traces: bool
+    updates: Generator[Update, None, None], sent: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The values that decode and compare yield."""
+    """The values that decode and compare yield. sent: their arguments."""
     with closing(updates):  # an end of this generator must end the decode at once
         for update in updates:
-            main = update.lanes[0] if update.lanes else None
-            ended = () if update.is_running else update.lanes
-            yield {
-                "text": main.model.decode(main.token_ids) if main else "",
-                "lines": update.lines,
-                "message": update.message,
-                "num_ahead": update.num_ahead,
-                "is_running": update.is_running,
-                "results": [result(lane, with_trace=with_traces) for lane in ended],
-            }
-
-
-def result(lane: Lane, *, with_trace: bool) -> dict[str, Any]:
-    """The result of a lane, for programs."""
-    trace = trace_of(lane)
-    names = ("text", "finish", "num_tokens", "num_forwards", "tokens_per_forward", "seconds")
-    facts = {name: getattr(trace, name) for name in names}
-    return {"lane": lane.name, **facts, "trace": trace.to_json() if with_trace else ""}
+            yield update.as_json(with_traces=sent["traces"] is True)
 
 
 def build(

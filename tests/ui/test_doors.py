@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.exceptions import HTTPException
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from sbd_core.errors import ArgumentError
@@ -18,7 +19,7 @@ from sbd_core.models.web_folder import WebFolder, open_web
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, data_of, served
 from ui import doors, models
-from ui.doors import MAX_BODY, SMALL_BODY, Bucket, Doors, Refusal, Sender, proxies_of
+from ui.doors import MAX_BODY, SMALL_BODY, Bucket, Doors, Sender, proxies_of
 
 PROXY = "10.1.2.3"
 TRUSTED = proxies_of("10.0.0.0/8, 127.0.0.1")
@@ -87,7 +88,7 @@ def run(coroutine):
 
 def doors_alone(**named) -> Doors:
     """Doors that lead to nothing."""
-    return Doors(None, None, file=lambda path, scope: None, answers={}, **named)
+    return Doors(None, None, **named)
 
 
 def test_who_forwards_without_being_trusted_is_said_to_the_log_once(caplog):
@@ -152,8 +153,8 @@ def test_bodies_that_do_not_arrive_take_bounded_memory_and_give_it_back(monkeypa
         try:
             async with around._body(receive, senders[name], MAX_BODY) as held:
                 return 200 if len(held) == size else 500
-        except Refusal as refusal:
-            return refusal.status
+        except HTTPException as refusal:
+            return refusal.status_code
 
     async def all_of_them():
         waiting = [asyncio.create_task(read("a", MAX_BODY, has_end=False)) for _ in range(10)]
@@ -217,7 +218,7 @@ def test_what_is_computed_comes_one_by_one_with_pauses_and_no_more_than_20_wait(
         return await asyncio.gather(*asked, return_exceptions=True)
 
     answers = run(all_at_once())
-    assert sum(isinstance(answer, Refusal) for answer in answers) == 10
+    assert sum(isinstance(answer, HTTPException) for answer in answers) == 10
     assert set(together) == {1}
     gaps = [after - before for before, after in pairwise(times)]
     assert min(gaps) >= 0.039, "an answer is followed by a pause as long as itself"
@@ -236,7 +237,7 @@ def test_requests_beyond_those_of_a_class_come_at_most_so_many_a_second(monkeypa
 
     began = time.monotonic()
     answers = run(all_at_once())
-    assert sum(isinstance(answer, Refusal) for answer in answers) == 21
+    assert sum(isinstance(answer, HTTPException) for answer in answers) == 21
     waits = [when - began for when in times]
     assert all(later - before > 0.08 for before, later in pairwise(waits[4:]))
     assert min(when for when in waits[5:]) > 0.08

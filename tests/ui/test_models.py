@@ -15,7 +15,7 @@ from tests.ui.doubles import FakeBase, outcome, story_model
 from ui import models as models_module
 from ui.best_settings import best_for
 from ui.decode.form import Form
-from ui.decode.session import Session, trace_of
+from ui.decode.session import Session
 from ui.examples import compared_traces, opening_traces
 from ui.models import LazyModel, Models, model_of, models_of
 from ui.page import entry_of_offer
@@ -54,7 +54,7 @@ def pair(base: FakeBase) -> Models:
 
 def text_of(session: Session, name: str) -> str:
     [*_, last] = session.decode(Form(PROMPT, strategy="ntp", model=name))
-    return trace_of(last.lanes[0]).text
+    return last.lanes[0].trace.text
 
 
 def test_each_form_is_decoded_by_the_model_it_names(pair: Models, base: FakeBase) -> None:

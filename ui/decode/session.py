@@ -90,6 +90,14 @@ class Lane:
         return [token_id for event in self.events for token_id in event.committed]
 
     @property
+    def trace(self) -> Trace:
+        """A trace of what the lane has decoded so far."""
+        trace: Trace = _engine().make_trace(
+            self.model, self.prompt, self.prompt_token_ids, self.config, self.events
+        )
+        return trace
+
+    @property
     def has_revealed(self) -> bool:
         """Whether a forward pass has revealed a token."""
         return any(event.reveals for event in self.events)
@@ -132,6 +140,27 @@ class Update:
     is_running: bool = True
     num_ahead: int = 0
     lanes: Sequence[Lane] = ()
+
+    def as_json(self, *, with_traces: bool) -> dict[str, Any]:
+        """What the server's streams yield. with_traces: whether the results have traces."""
+        main = self.lanes[0] if self.lanes else None
+        ended = () if self.is_running else self.lanes
+        return {
+            "text": main.model.decode(main.token_ids) if main else "",
+            "lines": self.lines,
+            "message": self.message,
+            "num_ahead": self.num_ahead,
+            "is_running": self.is_running,
+            "results": [result_of(lane, with_trace=with_traces) for lane in ended],
+        }
+
+
+def result_of(lane: Lane, *, with_trace: bool) -> dict[str, Any]:
+    """The result of a lane, for programs."""
+    trace = lane.trace
+    names = ("text", "finish", "num_tokens", "num_forwards", "tokens_per_forward", "seconds")
+    facts = {name: getattr(trace, name) for name in names}
+    return {"lane": lane.name, **facts, "trace": trace.to_json() if with_trace else ""}
 
 
 class Session:
@@ -185,7 +214,8 @@ class Session:
         lanes = open_lanes()
         with self.queue.place(client.address) as ticket:
             yield from self.wait(ticket, client)
-            now = time.monotonic()
+            now, limit = time.monotonic(), f"{self.limits.max_run_seconds:.0f} seconds"
+            busy = f"Decoding, {limit} at most …" if self.limits.is_public else "Decoding …"
             deadline, due = now + self.limits.max_run_seconds, now + SECONDS_TO_FIRST
             is_shown = False
             wire = RunLines(uuid.uuid4().hex[:8], lanes[0].model.token_text)
@@ -202,11 +232,11 @@ class Session:
                     if now > deadline:
                         break
                     if now >= due or (has_revealed and not is_shown):
-                        yield Update("\n".join(lines), self.busy_text, lanes=lanes)
+                        yield Update("\n".join(lines), busy, lanes=lanes)
                         lines.clear()
                         due, is_shown = now + SECONDS_BETWEEN_UPDATES, has_revealed
             lines += [end_line(wire, lane) for lane in unfinished]
-            text = self.late_text if unfinished else ""
+            text = f"Stopped after {limit}, this page’s limit." if unfinished else ""
             yield Update("\n".join(lines), text, is_running=False, lanes=lanes)
 
     @contextmanager
@@ -257,17 +287,6 @@ class Session:
             yield Update(message=waiting_text(num_ahead), num_ahead=num_ahead)
             self.queue.wait_for_move(ticket, SECONDS_BETWEEN_LOOKS)
 
-    @property
-    def busy_text(self) -> str:
-        """The text of the status line during a decode."""
-        seconds = f", {self.limits.max_run_seconds:.0f} seconds at most"
-        return f"Decoding{seconds if self.limits.is_public else ''} …"
-
-    @property
-    def late_text(self) -> str:
-        """Message for a run that was stopped by the time limit."""
-        return f"Stopped after {self.limits.max_run_seconds:.0f} seconds, this page’s limit."
-
 
 def start_line(wire: RunLines, lanes: Sequence[Lane], ask: object) -> str:
     """The first line of a run. ask: see Form."""
@@ -290,17 +309,9 @@ def start_line(wire: RunLines, lanes: Sequence[Lane], ask: object) -> str:
 
 def end_line(wire: RunLines, lane: Lane) -> str:
     """The line that ends a lane, with the verdict on its answer."""
-    trace = trace_of(lane)
+    trace = lane.trace
     verdict = verdicts_of({lane.name: trace}).get(lane.name)
     return wire.end(lane.name, trace.finish, trace.text, verdict)
-
-
-def trace_of(lane: Lane) -> Trace:
-    """Make a trace of what the lane has decoded so far."""
-    trace: Trace = _engine().make_trace(
-        lane.model, lane.prompt, lane.prompt_token_ids, lane.config, lane.events
-    )
-    return trace
 
 
 def usual_rows(model: SetBlockModel) -> int:
@@ -324,6 +335,5 @@ def require_listener(client: Client) -> None:
 
 def waiting_text(num_ahead: int) -> str:
     """Tell a visitor their place in line."""
-    if num_ahead == 1:
-        return "Another decode is before yours, which comes then by itself."
-    return f"{num_ahead} decodes are before yours, which comes then by itself."
+    others = "Another decode is" if num_ahead == 1 else f"{num_ahead} decodes are"
+    return f"{others} before yours, which comes then by itself."
