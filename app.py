@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from ipaddress import ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,13 +17,14 @@ if __name__ == "__main__":
 
 from sbd_core.cli.output import interruptible, with_output
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, require_extra
-from ui.doors import SPACE_PROXIES, is_loopback, proxies_of
+from ui.doors import is_loopback
 
 if TYPE_CHECKING:
     from ui.models import Models
 
 SECONDS_TO_OPEN = 3.0
 MAX_PORT = 65_535
+SPACE_PROXIES = "10.0.0.0/8"
 
 
 def arguments() -> argparse.Namespace:
@@ -83,6 +85,21 @@ def checked_root_path(path: str) -> str:
     return found
 
 
+def checked_proxies(text: str) -> str:
+    """Check "10.0.0.0/8, 127.0.0.1" or the like, and write it as uvicorn reads it; "" for none.
+
+    A server of IPv6 sees a proxy of IPv4 under a mapped address. Raises ArgumentError.
+    """
+    try:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        networks = [ip_network(part, strict=False) for part in parts]
+    except ValueError as error:
+        rule = "must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8"
+        raise ArgumentError("trusted_proxies", rule, text) from error
+    mapped = [f"::ffff:{n[0]}/{96 + n.prefixlen}" for n in networks if n.version == 4]
+    return ",".join([*map(str, networks), *mapped])
+
+
 def check_address(host: str, port: int) -> None:
     """Raise ArgumentError, with the reason, if this machine cannot listen on the host and port."""
     try:
@@ -127,7 +144,7 @@ def main() -> int:
     try:
         require_extra("ui")
         port = checked_port(flags.port)
-        proxies = proxies_of(flags.trusted_proxies)
+        proxies = checked_proxies(flags.trusted_proxies)
         check_address(flags.host, port)
         root_path = checked_root_path(flags.root_path)
         models = models_of(flags.model, flags.device)

@@ -32,6 +32,7 @@ class Best:
 
     block_size: None takes the largest that the model was trained on.
     paper: warning to show while the paper's solver is chosen; "" shows none.
+    notice: says of a model that is not trained what it is; "" of any other.
     causal_first: sentence on the results of CausalFirst at FIRST_GAMMA; "" if it was not measured.
     """
 
@@ -40,6 +41,7 @@ class Best:
     gamma: float = DEFAULT_GAMMA
     block_size: int | None = None
     paper: str = ""
+    notice: str = ""
     causal_first: str = ""
 
 

@@ -26,8 +26,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
-from sbd_core.errors import ArgumentError
-
 MAX_BODY = 6_000_000
 """Most bytes of a body with a trace: the largest trace file, and what JSON adds to it."""
 SMALL_BODY = 100_000
@@ -38,7 +36,6 @@ MAX_DISCARDED = 200_000_000
 """Bytes of a too large body that are read and dropped, so that its sender reads the answer."""
 SECONDS_FOR_BODY = 120.0
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-SPACE_PROXIES = "10.0.0.0/8"
 IPV6_PREFIX = 64
 """Prefix length of the IPv6 network that counts as one visitor."""
 MAX_WAITING = 20
@@ -60,11 +57,8 @@ NOT_LOCAL = (
 )
 NOT_FOUND = "There is nothing at this address."
 TOO_LARGE = "The request is larger than this page takes."
-TOO_SLOW = "The request took too long to arrive."
 TOO_MANY = "Too many requests of your network at once; try again in a moment."
-BUSY = "The page is reading too many large requests; try again in a minute."
 NOT_TEXT = "The request must be JSON, and its texts Unicode without lone surrogates."
-NO_EVENT = "There is no such event; it is over, or nobody read it in time."
 
 HEADERS = {
     b"x-content-type-options": b"nosniff",
@@ -80,21 +74,6 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
-
-
-def proxies_of(text: str) -> str:
-    """Check "10.0.0.0/8, 127.0.0.1" or the like, and write it as uvicorn reads it; "" for none.
-
-    A server of IPv6 sees a proxy of IPv4 under a mapped address. Raises ArgumentError.
-    """
-    try:
-        parts = [part.strip() for part in text.split(",") if part.strip()]
-        networks = [ip_network(part, strict=False) for part in parts]
-    except ValueError as error:
-        rule = "must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8"
-        raise ArgumentError("trusted_proxies", rule, text) from error
-    mapped = [f"::ffff:{n[0]}/{96 + n.prefixlen}" for n in networks if n.version == 4]
-    return ",".join([*map(str, networks), *mapped])
 
 
 def visitor_of(client: str) -> str:
@@ -376,7 +355,7 @@ class Doors:
         session = called[1] if called else ",".join(named)
         messages = self._server.get_blocks()._queue.pending_messages_per_session
         if not ID.fullmatch(session) or session not in messages:
-            raise HTTPException(404, NO_EVENT)
+            raise HTTPException(404, "There is no such event, or nobody read it in time.")
         if sender.counts["streams"] >= MAX_STREAMS:
             raise HTTPException(429, TOO_MANY)
         sender.counts["streams"] += 1
@@ -448,7 +427,7 @@ class Doors:
                         elif num_bytes > MAX_DISCARDED:
                             break
             except TimeoutError:
-                refusal = HTTPException(408, TOO_SLOW)
+                refusal = HTTPException(408, "The request took too long to arrive.")
             if refusal is not None:
                 raise refusal
             yield bytes(held)
@@ -461,7 +440,7 @@ class Doors:
         if sender.counts["large"] >= MAX_LARGE_EACH:
             return HTTPException(429, TOO_MANY)
         if self._num_large >= MAX_LARGE:
-            return HTTPException(503, BUSY)
+            return HTTPException(503, "The page is full of large requests; try again soon.")
         sender.counts["large"] += 1
         self._num_large += 1
         return None

@@ -111,22 +111,12 @@ class LearnRuns:
     """The recorded runs of the Learn view, and the details of these runs that its scenes explain.
 
     runs: maps the name of each run to its traces by lane, the main lane first.
-    choices: the details, an object with these attributes, most of them chosen by hand:
-    - sure, unsure: two words of the run `guess` for the reader to guess. `position`: index of the
-      word's token. `forward_pass`: index of the pass whose predictions are shown.
-    - mask_pass, bound_pass: the index of the forward pass of the run `text` that the scene on mask
-      tokens shows, and of the pass that the scene on the entropy bound shows.
-    - check_pass: the index of a forward pass of the run `verify` that rejects part of a draft.
-    - is_verify_ntp: whether verify and next-token prediction wrote the same answer.
-    - order: the first empty cell of the run `sudoku`. `cell`: index of this cell. `candidates`:
-      digits that the puzzle allows there. `settled_by`: indices of cells that were filled earlier
-      and rule out all candidates but one; [] if the run has no such cells.
-    - edges: one object for each run edge-0, edge-1, ..., with its `gamma`. `is_right`: whether the
-      checker found no fault. `fault`: the first fault, as a clause. `has_facts`: whether the
-      checker also compared facts with the prompt. `clashes`: groups of words that do not fit
-      together, each with its `words`, the `start` and `end` of its tokens, and its `forward_pass`.
-    - story_case: Example.case of the story that the edge runs tell.
-    - processor: name of the processor on which the run `text` was timed.
+    choices: the details, an object with the fields of assets/traces/learn/index.json, most of them
+        chosen by hand. Those that the page gets, too, are described at LessonData of
+        ui/web/learn/view.ts. sure, unsure: two words of the run `guess` for the reader to guess, by
+        the position of their token and the forward pass whose predictions are shown. edges: one
+        object for each run edge-0, edge-1, ... story_case: Example.case of the story that these
+        runs tell. processor: name of the processor on which the run `text` was timed.
     """
 
     runs: Mapping[str, Mapping[str, Trace]]

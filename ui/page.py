@@ -17,7 +17,7 @@ from sbd_core.models.web_folder import WebFolder
 from sbd_core.replay import STYLES
 from sbd_core.run_lines import wire_json
 from ui import examples
-from ui.best_settings import FIRST_GAMMA, best_for
+from ui.best_settings import FIRST_GAMMA, Best, best_for
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL, gallery_run_for, presets
 from ui.learn import lesson
@@ -118,6 +118,12 @@ GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 DEFAULT_BLOCK_RANGE = (2, 16)
 
 
+def best_of(model: LazyModel) -> Best:
+    """A model's initial settings."""
+    facts = {"can_draft": model.can_draft, "is_trained": model.is_trained}
+    return best_for(model.name, has_adapter=model.has_adapter, **facts)
+
+
 def model_entry(
     model: LazyModel, export: WebFolder | None, base: str, **changes: Any
 ) -> dict[str, Any]:
@@ -128,13 +134,8 @@ def model_entry(
         no browser decodes with the model.
     changes: fields of the result that depend on where the page is.
     """
-    name, block_range = model.name, model.block_range or DEFAULT_BLOCK_RANGE
-    best = best_for(
-        name,
-        can_draft=model.can_draft,
-        is_trained=model.is_trained,
-        has_adapter=model.has_adapter,
-    )
+    name, best = model.name, best_of(model)
+    block_range = model.block_range or DEFAULT_BLOCK_RANGE
     return {
         "name": name,
         "title": model.title,
@@ -221,9 +222,11 @@ def title_of(lazy: LazyModel) -> str:
 def describe(model: SetBlockModel) -> str:
     """Describe a loaded model: name, parameters, device, and whether verify is exact."""
     exactness = model.mask_token_id is not None and getattr(model, "exactness", None)
+    count = model.num_parameters
+    size = f"{count / 1e6:.1f} M" if count < 10**9 else f"{count / 1e9:.1f} B"
     parts = (
         model.name,
-        f"{count_text(model.num_parameters)} parameters",
+        f"{size} parameters",
         model.device,
         getattr(model, "runs_on", ""),
         f"verify is {'exact: probed' if exactness == 'probed' else exactness}" * bool(exactness),
@@ -231,24 +234,7 @@ def describe(model: SetBlockModel) -> str:
     return " · ".join(filter(None, parts))
 
 
-def count_text(count: int) -> str:
-    """Format a number of parameters, such as "4.6 M"."""
-    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return str(count)
-
-
 TRAIN = "sbd train --stage sbd --recipe finetune --init {} --data file:chat.jsonl --out trained"
-RECORDED = "Runs of the gallery were recorded with the bundled model. These lines teach yours:"
-PLAIN = (
-    "is a plain language model: it has no mask token and was not trained for Set Block Decoding, "
-    "so here it writes by next-token prediction, one token a forward pass. "
-)
-UNTRAINED = (
-    "has a mask token, but was not trained for Set Block Decoding. Next-token prediction, chosen "
-    "below, shows what it can do; any other strategy runs too, and writes poorly. "
-)
 
 
 def words_for(model: LazyModel, source: str) -> dict[str, object]:
@@ -261,5 +247,4 @@ def words_for(model: LazyModel, source: str) -> dict[str, object]:
         lines.append(f"sbd prepare {folder} --out ready")
         folder = "ready"
     lines += [TRAIN.format(folder), "python app.py --model trained"]
-    words = (UNTRAINED if model.can_draft else PLAIN) + RECORDED
-    return {"name": model.name, "words": words, "lines": lines}
+    return {"name": model.name, "words": best_of(model).notice, "lines": lines}

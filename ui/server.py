@@ -309,8 +309,8 @@ def build(
     """Build the server of a page for its models, which may still be loading.
 
     is_public: whether strangers use the page; they get tighter limits and see no details of this
-    machine. trusted: proxies whose X-Forwarded-For uvicorn believes, as proxies_of() writes them.
-    is_local, root_path: see Doors.
+    machine. trusted: proxies whose X-Forwarded-For uvicorn believes, as checked_proxies() of app.py
+    writes them. is_local, root_path: see Doors.
     """
     os.environ.update(ENVIRONMENT, FORWARDED_ALLOW_IPS=trusted)
     session = Session(Models.of(models), is_public=is_public)

@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 
+from app import checked_proxies
 from tests.workers import free_port
 from ui import server
-from ui.doors import proxies_of
 
 TIMEOUT = 120.0
 
@@ -37,7 +37,7 @@ def served(
     page = server.build(
         model,
         is_public=is_public,
-        trusted=proxies_of(proxies),
+        trusted=checked_proxies(proxies),
         is_local=is_local,
         root_path=root_path,
     )

@@ -13,16 +13,17 @@ import pytest
 from starlette.exceptions import HTTPException
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from app import checked_proxies
 from sbd_core.errors import ArgumentError
 from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import WebFolder, open_web
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, data_of, served
 from ui import doors, models
-from ui.doors import MAX_BODY, SMALL_BODY, Bucket, Doors, Sender, proxies_of
+from ui.doors import MAX_BODY, SMALL_BODY, Bucket, Doors, Sender
 
 PROXY = "10.1.2.3"
-TRUSTED = proxies_of("10.0.0.0/8, 127.0.0.1")
+TRUSTED = checked_proxies("10.0.0.0/8, 127.0.0.1")
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +77,8 @@ def test_the_right_most_hop_that_is_no_trusted_proxy_is_the_visitor(peer, forwar
 @pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.0/99", "10.0.0.0/8;127.0.0.1"])
 def test_proxies_that_are_no_networks_are_refused_by_name(text):
     with pytest.raises(ArgumentError, match="trusted_proxies: must be addresses or networks"):
-        proxies_of(text)
-    assert proxies_of(" ") == ""
+        checked_proxies(text)
+    assert checked_proxies(" ") == ""
 
 
 def run(coroutine):
@@ -138,7 +139,7 @@ def test_a_body_of_no_kind_is_json_and_is_not_sent_back(page):
 
 
 def test_bodies_that_do_not_arrive_take_bounded_memory_and_give_it_back(monkeypatch):
-    monkeypatch.setattr(doors, "SECONDS_FOR_BODY", 0.5)
+    monkeypatch.setattr(doors, "SECONDS_FOR_BODY", 2.0)
     monkeypatch.setattr(doors, "MAX_LARGE", 4)
     around, senders = doors_alone(), {name: Sender() for name in "abc"}
 

@@ -91,12 +91,6 @@ class FairQueue:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
-    @property
-    def num_waiting(self) -> int:
-        """Number of places taken, with the one whose turn it is."""
-        with self._lock:
-            return len(self._line)
-
     def wait_for_move(self, ticket: Ticket, seconds: float) -> None:
         """Wait at most `seconds` until the line moves; return at once if the ticket is first."""
         with self._lock:
