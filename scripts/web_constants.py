@@ -20,6 +20,15 @@ from ui.values import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 SOLVER_WORDS = ASSETS / "solvers.json"
+LINK_FIELDS = {
+    "prompt": "prompt",
+    "system": "system",
+    **{item["link"]: item["name"] for item in form.SETTINGS},
+    "with": "model",
+}
+"""Names in the page's address, with the field of the form that each stands for."""
+LANES = "lanes"
+"""Name in the page's address of the lanes to compare."""
 
 
 def constants() -> dict[str, Any]:
@@ -47,8 +56,8 @@ def constants() -> dict[str, Any]:
             "ramps": {name: ink.ramp.split() for name, ink in schemes.items()},
         },
         "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
-        "linkFields": {name: field for name, field in form.LINK_FIELDS.items() if name != "pins"},
-        "linkNames": [*form.LINK_FIELDS, form.LANES],
+        "linkFields": {name: field for name, field in LINK_FIELDS.items() if name != "pins"},
+        "linkNames": [*LINK_FIELDS, LANES],
         "devices": {name: device_data(each) for name, each in roofline.DEVICES.items()},
         "memoryOfDownload": memory_of_download(),
         "limits": {  # of the files, forms and runs that the page takes

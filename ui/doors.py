@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 from urllib.parse import parse_qs
@@ -49,7 +50,7 @@ MAX_UNREAD = 8
 SECONDS_UNREAD = 10.0
 """Time in which somebody has to open the stream of an event."""
 MAX_KNOWN = 1000
-"""Number of remembered addresses above which idle ones are forgotten."""
+"""Number of addresses that are remembered, those seen last."""
 
 NOT_LOCAL = (
     "This page answers its own machine alone, under an address or localhost. Behind a proxy start "
@@ -117,18 +118,17 @@ class Bucket:
 
     def __init__(self, at_once: int, a_second: float) -> None:
         self._at_once, self._a_second = at_once, a_second
-        self.used_until = 0.0
-        """The time.monotonic() until which the requests so far use up the share."""
+        self._used_until = 0.0  # by time.monotonic(): what the requests so far use up of the share
 
     async def take(self) -> None:
         """Count a request and delay it as needed. Raises HTTPException if it is due too late."""
         now = time.monotonic()
-        before = max(now, self.used_until)
+        before = max(now, self._used_until)
         seconds = before - now - self._at_once / self._a_second
         if seconds > MAX_DELAY:
             await asyncio.sleep(MAX_DELAY)  # whoever asks again at once does not get ahead by it
             raise HTTPException(429, TOO_MANY)
-        self.used_until = before + 1 / self._a_second
+        self._used_until = before + 1 / self._a_second
         await asyncio.sleep(max(0.0, seconds))
 
 
@@ -148,12 +148,6 @@ class Sender:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
     counts: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing of the address has to be remembered."""
-        until = max(self.free_at, self.requests.used_until, self.events.used_until)
-        return not any(self.counts.values()) and until <= time.monotonic()
 
     async def in_turn(self, act: Callable[[], Awaitable[None]]) -> None:
         """Serve a computed request after earlier ones of the address. Raises HTTPException."""
@@ -202,7 +196,7 @@ class Doors:
         self._is_local, self._root_path = is_local, root_path
         self._num_large = 0  # of all large bodies held now
         self._has_warned = False
-        self._senders: dict[str, Sender] = {}
+        self._sender = lru_cache(MAX_KNOWN)(lambda address: Sender())
         self._tasks: set[asyncio.Task[None]] = set()
         self._readers: Counter[str] = Counter()  # open streams of each session or event
         self._opened: dict[str, asyncio.Event] = {}  # set once somebody reads what was joined
@@ -230,7 +224,7 @@ class Doors:
             pass
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sender = self._sender(scope)
+        sender = self._sender(str((scope.get("client") or ("",))[0]))
         await sender.requests.take()
         # A page and its files may have any query, which Gradio must not read.
         query = scope["query_string"]
@@ -386,11 +380,6 @@ class Doors:
         """Forget the values that Gradio keeps of events that were sent."""
         for state in list(self._server.state_holder.session_data.values()):
             state.config_values.clear()
-
-    def _sender(self, scope: Scope) -> Sender:
-        if len(self._senders) > MAX_KNOWN:
-            self._senders = {name: each for name, each in self._senders.items() if not each.is_idle}
-        return self._senders.setdefault(str((scope.get("client") or ("",))[0]), Sender())
 
     def _with_visitor(self, scope: Scope) -> Scope:
         """Put the visitor in place of the address, for which uvicorn has asked trusted proxies."""

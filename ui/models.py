@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
@@ -229,11 +229,11 @@ def offer_of(name: str) -> dict[str, Any]:
 
 
 class Models:
-    """The models of a page, by name. first: the model with which the page opens."""
+    """The models of a page, by name. first: the model with which the page opens, the first."""
 
-    def __init__(self, models: Sequence[LazyModel], first: LazyModel | None = None) -> None:
+    def __init__(self, models: Iterable[LazyModel]) -> None:
         self._models = {model.name: model for model in models}
-        self.first = first or models[0]
+        self.first = next(iter(self))
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel | Models") -> "Models":
@@ -310,7 +310,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
         models += [model for model in bundled_models(device) if model.name not in own]
     asked = [model for model in models if is_own or path_or_hub_id in (None, model.name)]
     first = next((model for model in asked if model.is_here or path_or_hub_id), models[-1])
-    return Models([first] if on_zero_gpu() else models, first=first)
+    return Models([first] if on_zero_gpu() else [first, *models])
 
 
 def bundled_models(device: str) -> Iterator[LazyModel]:

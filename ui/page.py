@@ -181,9 +181,8 @@ def entry_of_offer(model: LazyModel, *, is_public: bool) -> dict[str, Any]:
 
 
 def entries_of_offers(models: Models, *, is_public: bool) -> list[dict[str, Any]]:
-    """The entries of the models that a server offers, as they are now; the page's first leads."""
-    first_leads = sorted(models, key=lambda model: model is not models.first)
-    return [entry_of_offer(model, is_public=is_public) for model in first_leads]
+    """The entries of the models that a server offers, as they are now."""
+    return [entry_of_offer(model, is_public=is_public) for model in models]
 
 
 def entry_of_export(export: WebFolder, base: str) -> dict[str, Any]:

@@ -244,14 +244,14 @@ def test_requests_beyond_those_of_a_class_come_at_most_so_many_a_second(monkeypa
     assert min(when for when in waits[5:]) > 0.08
 
 
-def test_a_crowd_at_one_address_takes_no_state_of_another():
+def test_a_crowd_at_one_address_takes_no_state_of_another(monkeypatch):
+    monkeypatch.setattr(doors, "MAX_KNOWN", 2)
     around = doors_alone()
-    first, other = around._sender({"client": ("1.1.1.1", 0)}), around._sender({})
-    assert first is around._sender({"client": ("1.1.1.1", 9)})
-    assert first is not other
-    first.requests.used_until = time.monotonic() + 60
-    assert not first.is_idle
-    assert other.is_idle
+    first = around._sender("1.1.1.1")
+    assert first is around._sender("1.1.1.1") is not around._sender("2.2.2.2")
+    around._sender("1.1.1.1")
+    around._sender("3.3.3.3")
+    assert first is around._sender("1.1.1.1"), "who comes often is not forgotten"
 
 
 @pytest.mark.parametrize(

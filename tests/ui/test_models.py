@@ -49,7 +49,7 @@ def large(load: Callable[[], object] | None = None) -> LazyModel:
 @pytest.fixture
 def pair(base: FakeBase) -> Models:
     nano, other = small(), large()
-    return Models([other, nano], first=nano)
+    return Models([nano, other])
 
 
 def text_of(session: Session, name: str) -> str:
@@ -67,7 +67,7 @@ def test_each_form_is_decoded_by_the_model_it_names(pair: Models, base: FakeBase
 
 @pytest.mark.parametrize("name", ["other", 7, ["small"], {"small": 1}])
 def test_a_model_that_the_page_does_not_offer_is_refused_by_name(pair: Models, name) -> None:
-    with pytest.raises(ArgumentError, match="model: must be one of large, small"):
+    with pytest.raises(ArgumentError, match="model: must be one of small, large"):
         pair.named(name)
 
 
@@ -158,8 +158,7 @@ def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
     monkeypatch.setattr(models_module, "base_of", lambda name: SMOLLM2)
     monkeypatch.setattr(models_module, "model_of", made_of(adapter_folder))
     models = models_of(None, "cpu")
-    assert [model.title for model in models] == ["SmolLM2 135M", "nano 5M"]
-    assert models.first.title == "nano 5M"
+    assert [model.title for model in models] == ["nano 5M", "SmolLM2 135M"]
     base.is_there = True
     assert models_of(None, "cpu").first.title == "SmolLM2 135M"
 

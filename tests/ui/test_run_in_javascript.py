@@ -17,9 +17,10 @@ from sbd_core.run_lines import replay_lines
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from scripts import web_constants
+from scripts.web_constants import LINK_FIELDS
 from tests.core.decoding.doubles import used_alternative
 from tests.ui.doubles import story_model
-from ui.decode.form import LABELS, LINK_FIELDS, Form
+from ui.decode.form import LABELS, Form
 from ui.server import DECODE_SIGNATURE
 from ui.values import SWEEP, charts_value, device_data
 

@@ -35,15 +35,6 @@ LABELS = {
     "template": "Answer with blanks",
     "pinned offset": "A pin’s position",
 }
-LINK_FIELDS = {
-    "prompt": "prompt",
-    "system": "system",
-    **{item["link"]: item["name"] for item in SETTINGS},
-    "with": "model",
-}
-"""Names in the page's address, with the field of the form that each stands for."""
-LANES = "lanes"
-"""Name in the page's address of the lanes to compare."""
 DEFAULTS = {"max_new_tokens": 128, "max_rows": 0}
 """Defaults of the page where they are not those of a decode; of max_rows, 0 takes USUAL_ROWS."""
 

@@ -29,7 +29,7 @@ def large() -> LazyModel:
 
 def pair() -> Models:
     first = LazyModel.of(story_model(name="small"), title="small 5M")
-    return Models([large(), first], first=first)
+    return Models([first, large()])
 
 
 def switch(page):
@@ -68,7 +68,7 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
     for is_there, name in ((False, "nano 5M"), (True, "Large 135M")):
         base.is_there = is_there
         nano = LazyModel.of(story_model(name="sbd-nano"), title="nano 5M")
-        page = open_page(serve(Models([large(), nano], first=nano)))
+        page = open_page(serve(Models([nano, large()])))
         expect(choice(page, "nano 5M")).to_be_checked()
         page.get_by_role("link", name="Set Block Decoding").click()
         # What plays there names its own model.
@@ -83,7 +83,7 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
 def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, base) -> None:
     base.is_there = True
     nano = LazyModel.of(story_model(name="sbd-nano"), title="nano 5M")
-    page = open_page(f"{serve(Models([large(), nano], first=nano))}#learn/your-turn")
+    page = open_page(f"{serve(Models([nano, large()]))}#learn/your-turn")
     first = page.get_by_role("group", name="Examples").get_by_role("button").first
     expect(first).to_have_text(presets()[0].prompts[0])
     choice(page, "Large 135M").click()
@@ -114,7 +114,7 @@ def test_a_model_that_is_not_here_is_named_with_its_command_and_taken_once_it_is
 def test_the_form_says_what_a_model_and_a_recording_changed_in_it(serve, open_page, base) -> None:
     base.is_there = True
     nano = LazyModel.of(story_model(name="sbd-nano"), title="nano 5M")
-    page = open_page(serve(Models([large(), nano], first=nano)))
+    page = open_page(serve(Models([nano, large()])))
     line = page.locator(".sbd-status-line")
     slider = page.locator(".sbd-ways")
     before = slider.bounding_box()
