@@ -99,19 +99,16 @@ MAX_MARKED = 12
 def charts_value() -> str:
     """The JSON of the charts: the type Setting of ui/web/charts.
 
-    The texts quote numbers of the sweep, the results that `sbd evaluate --sweep` stored for every
-    solver on held-out examples.
+    sweep: accuracy and tokens per forward pass that `sbd evaluate --sweep` stored for every solver
+    on held-out examples.
     """
     results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
     means = {name: row["mean"] for name, row in results["rows"].items()}
     sweep = {name: [each["accuracy"], each["tokens_per_forward"]] for name, each in means.items()}
-    tasks = results["rows"]["NTP"]["families"]
-    text = (ASSETS / "charts.json").read_text(encoding="utf-8")
-    text = text.replace("{examples}", str(min(task["num_examples"] for task in tasks)))
-    text = text.replace("{block}", str(results["block_size"])).replace("{marked}", str(MAX_MARKED))
+    cards = json.loads((ASSETS / "charts.json").read_text(encoding="utf-8"))
     return wire_json(
         {
-            "cards": json.loads(text),
+            "cards": cards,
             "sweep": sweep,
             "model": results["model"],
             "mostMarked": MAX_MARKED,

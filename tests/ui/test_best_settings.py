@@ -3,11 +3,15 @@
 import json
 import re
 
+from sbd_core.files import ASSETS
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.solvers import SOLVERS
 from scripts.web_constants import solver_words
-from ui.best_settings import EVALUATION, FIRST_GAMMA, MAX_LOSS, REQUESTS, best_for
+from ui.best_settings import EVALUATION, FIRST_GAMMA, best_for
 from ui.examples import BUNDLED_MODEL
+
+MAX_LOSS = 0.01
+REQUESTS = ASSETS / "results" / "requests.json"
 
 
 def test_the_choice_for_nano_is_what_its_evaluation_says_by_the_rule():
@@ -28,6 +32,10 @@ def test_the_choice_for_nano_is_what_its_evaluation_says_by_the_rule():
         assert f"{share:.1%}" in best.words
     for rate in (gammas[gamma]["tokens_per_forward"], speed):
         assert f"{rate:.2f}" in best.words
+    data = json.loads(EVALUATION.read_text("utf-8"))
+    tasks, size = data["rows"]["NTP"]["families"], data["block_size"]
+    count = min(task["num_examples"] for task in tasks)
+    assert f"({len(tasks)} tasks, {count} examples each, blocks of {size})" in best.words
 
 
 def test_a_model_that_was_not_measured_gets_the_gamma_of_the_paper_and_is_told():
@@ -56,8 +64,20 @@ def test_the_real_model_starts_from_its_results_on_requests_and_another_adapter_
     settings = (best.strategy, best.gamma, best.block_size)
     assert settings == ("verify", gamma, data["block_size"])
     assert f"{rows['verify']['tokens_per_forward']:.2f} tokens a forward pass" in best.words
+    name, size, plain = (
+        next(iter(data["requests"])),
+        data["block_size"],
+        rows[f"SBD, gamma {gamma:g}"],
+    )
+    assert f"({plain['num_answers']} prompts of {name}, blocks of {size})" in best.words
+    assert f"at γ {gamma:g} {plain['tokens_per_forward']:.2f} tokens a forward pass" in best.paper
     assert best.paper.endswith(f"would keep {rows[f'SBD, gamma {gamma:g}']['agreement']:.0%}.")
     assert first == FIRST_GAMMA
+    rates = [
+        table[f"SBD causal token first, gamma {first:g}"]["tokens_per_forward"] for table in tables
+    ]
+    ranges = f"{min(rates):.1f} to {max(rates):.1f} tokens a forward pass in blocks of {size}"
+    assert ranges in best.causal_first
     kept = [table[f"SBD causal token first, gamma {first:g}"]["agreement"] for table in tables]
     assert best.causal_first.endswith(f"would keep {min(kept):.0%} to {max(kept):.0%}.")
     other = best_for("other", can_draft=True, has_adapter=True)

@@ -1,15 +1,19 @@
-"""The lesson: every number in its words is counted from the recorded runs."""
+"""The lesson: what its words quote is what the recorded runs say."""
 
 import json
 import re
 from dataclasses import replace
-from types import SimpleNamespace
+from math import inf, log
+from textwrap import shorten
+from typing import Any
 
 import pytest
 
+from sbd_core.roofline import DEVICES, pass_seconds
+from sbd_core.solvers import solver_parameters
 from ui import examples, learn
 from ui.best_settings import EVALUATION
-from ui.learn import facts
+from ui.examples import LearnRuns
 from ui.page import lesson_html
 
 
@@ -18,64 +22,125 @@ def kept():
     return examples.learn_runs()
 
 
-def test_the_numbers_are_those_of_the_runs(kept):
-    known, lanes = facts(kept), kept.runs["text"]
-    alone = told("one-at-a-time")
-    assert f"do {len(lanes['ntp'].token_ids)} tokens take" in alone["question"]
-    assert alone["answer"].startswith(f"{len(lanes['ntp'].events)}: one")
-    assert f"became {len(lanes['sbd'].events)}. Is it" in told("what-it-buys")["question"]
-    first = examples.gallery_traces(examples.HOME_RUN)
-    passes = [first[lane].num_forwards for lane in ("ntp", "sbd")]
-    assert known["first_rate"] == f"{passes[0] / passes[1]:.2f}"
-    ratio = first["ntp"].seconds / first["sbd"].seconds
-    # Beside the opening page's own words, the same digits.
-    assert f"{known['first_ratio']} times" in told("what-it-buys")["why"]
-    assert known["first_ratio"] == f"{ratio:.1f}"
-    assert f"then {lanes['sbd'].config.block_size} empty" in told("masks")["question"]
-    assert known["clash"] in " ".join(kept.runs[first_broken(kept)]["sbd"].text.split())
+def facts(recorded: LearnRuns) -> dict[str, Any]:
+    """Map the names in the scenes' texts to what they stand for.
+
+    A text may take a value from a recorded run, as in {text[ntp].num_tokens}.
+    """
+    main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
+    chip, cached = DEVICES["h100-bf16"], len(ntp.prompt_token_ids)
+    ideals = replace(chip, linear_flops=inf, attention_flops=inf), replace(chip, bandwidth=inf)
+    loading, computing = (pass_seconds(1, cached, 1, "corrected", device=each) for each in ideals)
+    first, first_ntp = recorded.runs["first"].values()  # with which the page opens
+    order = recorded.choices.order
+    # The lowest gamma at which something clashes.
+    broken = next(edge for edge in recorded.choices.edges if not edge.is_right)
+    kept_words, stale_words = parting_words(main.text, recorded.runs["stale"]["sbd"].text)
+    untrained = recorded.runs["untrained"]["sbd"].text
+    return {
+        **recorded.runs,
+        "choices": recorded.choices,
+        "broken": broken,
+        "gamma": main.config.solver.gamma,
+        "passes_ratio": f"{ntp.num_forwards / main.num_forwards:.2f}",
+        "idle_percent": percent(1 - computing / loading),
+        "coin_nats": f"{log(2):.2f}",
+        "big_chip": chip.name.split(",")[0].removesuffix(" SXM"),
+        "here_ratio": f"{ntp.seconds / main.seconds:.2f}",
+        "first_rate": f"{first_ntp.num_forwards / first.num_forwards:.2f}",
+        "first_ratio": f"{first_ntp.seconds / first.seconds:.1f}",
+        "candidates": " or ".join(order.candidates),
+        "settled_by": " and ".join(
+            f"row {cell // 4 + 1} column {cell % 4 + 1}" for cell in order.settled_by
+        ),
+        "clash": " ".join(broken.clashes[0].words.split()),
+        "kept_words": kept_words,
+        "stale_words": stale_words,
+        "untrained_text": shorten(untrained, 60, placeholder=""),
+        "operations": f"{chip.linear_flops / chip.bandwidth:.0f}",
+        **measured_facts(main.config.block_size, solver_parameters(main.config.solver)["gamma"]),
+    }
 
 
-def test_what_stale_keys_and_a_model_without_training_write_is_quoted_from_their_runs(kept):
-    known = facts(kept)
-    stale, exact, untrained = (kept.runs[name]["sbd"] for name in ("stale", "text", "untrained"))
+def parting_words(text: str, other: str) -> tuple[str, str]:
+    """The words of two texts from a little before the place where they part."""
+    both = text.split(), other.split()
+    at = next(n for n, (one, two) in enumerate(zip(*both, strict=False)) if one != two)
+    one, two = (" ".join(words[max(at - 3, 0) : at + 5]) for words in both)
+    return one, two
+
+
+def measured_facts(block: int, gamma: float) -> dict[str, str]:
+    """Accuracy and tokens per forward pass at `block` and `gamma`, from the stored evaluation."""
+    evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    assert evaluation["block_size"] == block
+    rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
+    families = evaluation["rows"][rows["ntp"]]["families"]
+    means = {name: evaluation["rows"][row]["mean"] for name, row in rows.items()}
+    return {
+        "test_prompts": str(sum(row["num_examples"] for row in families)),
+        **{f"{name}_accuracy": percent(mean["accuracy"]) for name, mean in means.items()},
+        **{f"{name}_tokens": f"{mean['tokens_per_forward']:.1f}" for name, mean in means.items()},
+    }
+
+
+def percent(part: float) -> str:
+    """Format a share in percent, such as "82.7 %"."""
+    return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
+
+
+QUOTED = [
+    ("one-at-a-time", "question", "How many forward passes do {text[ntp].num_tokens} tokens take,"),
+    ("one-at-a-time", "answer", "{text[ntp].num_forwards}: one [forward pass] for each [token]"),
+    ("one-at-a-time", "answer", "units of an {big_chip}, a GPU, wait {idle_percent} of that time."),
+    ("masks", "question", "Text, then {text[sbd].config.block_size} empty places"),
+    ("masks", "answer", "guesses all {text[sbd].config.block_size}."),
+    ("masks", "why", "answers “{untrained[sbd].prompt}” by the same rule: “{untrained_text} …”"),
+    ("sure-and-unsure", "why", "a fair coin has {coin_nats}."),
+    ("out-of-order", "answer", "could hold {candidates} until {settled_by} settled it."),
+    ("the-cache", "why", "nano would go on with “{stale_words} …” instead of “{kept_words} …”."),
+    ("what-goes-wrong", "answer", "they clash, as “{clash}” does at γ = {broken.gamma:g}."),
+    ("what-goes-wrong", "why", "Of {test_prompts} held-out prompts, γ = {gamma:g} answers "),
+    ("what-goes-wrong", "why", " answers {sbd_accuracy} "),
+    ("what-goes-wrong", "why", "one at a time {ntp_accuracy}."),
+    ("what-it-buys", "question", "{text[ntp].num_forwards} forward passes became "),
+    ("what-it-buys", "question", " became {text[sbd].num_forwards}. Is it {passes_ratio} times"),
+    ("what-it-buys", "answer", "an {big_chip} computes {operations} while it loads a byte."),
+    ("what-it-buys", "why", "Nano itself on an {choices.processor} processor: {here_ratio} times"),
+    (
+        "what-it-buys",
+        "why",
+        "{first_ratio} times for the first page’s code, of {first_rate} tokens",
+    ),
+]
+"""Every number and quotation in the scenes' texts: the scene, the text, and the part around it."""
+
+
+@pytest.mark.parametrize(("address", "name", "part"), QUOTED)
+def test_what_a_text_quotes_is_what_the_runs_say(kept, address, name, part):
+    assert part.format_map(facts(kept)) in told(address)[name]
+
+
+def test_no_other_text_of_a_scene_has_a_number_of_a_run():
+    numbers = {(row["address"], name) for row in learn.scenes() for name, text in row.items()
+               if re.search(r"\d\d", text)}  # fmt: skip
+    assert numbers <= {(address, name) for address, name, _ in QUOTED}
+
+
+def test_the_runs_with_stale_keys_and_exact_ones_part_after_the_first_block(kept):
+    stale, exact = (kept.runs[name]["sbd"] for name in ("stale", "text"))
     assert stale.prompt == exact.prompt
     assert stale.config.solver == exact.config.solver
-    assert known["stale_words"] in " ".join(stale.text.split())
-    assert known["kept_words"] in " ".join(exact.text.split())
-    assert known["stale_words"] not in " ".join(exact.text.split())
-    assert known["untrained_text"] in " ".join(untrained.text.split())
-    assert f"answers “{untrained.prompt}”" in told("masks")["why"]
     # Before the first block there are no keys of one.
     size = exact.config.block_size
     assert stale.token_ids[:size] == exact.token_ids[:size]
-
-
-def test_what_it_costs_in_accuracy_is_what_the_evaluation_says(kept):
-    known, rows = facts(kept), json.loads(EVALUATION.read_text("utf-8"))["rows"]
-    gamma = kept.runs["text"]["sbd"].config.solver.gamma
-    for name, row in (("ntp", "NTP"), ("sbd", f"SBD gamma {gamma:g}"), ("verify", "verify")):
-        part = float(known[f"{name}_accuracy"].removesuffix("\N{NO-BREAK SPACE}%"))
-        assert part == pytest.approx(100 * rows[row]["mean"]["accuracy"], abs=0.05)
-    assert known["sbd_accuracy"] != known["ntp_accuracy"]
+    kept_words, stale_words = parting_words(exact.text, stale.text)
+    assert kept_words in " ".join(exact.text.split())
+    assert stale_words not in " ".join(exact.text.split())
 
 
 def told(address: str) -> dict[str, str]:
     return next(scene for scene in learn.scenes() if scene["address"] == address)
-
-
-def first_broken(kept) -> str:
-    return f"edge-{[edge.is_right for edge in kept.choices.edges].index(False)}"
-
-
-def test_an_order_that_settles_nothing_is_not_said_to(monkeypatch, kept):
-    order = SimpleNamespace(**{**vars(kept.choices.order), "settled_by": []})
-    plain = SimpleNamespace(**{**vars(kept.choices), "order": order})
-    monkeypatch.setattr(learn, "learn_runs", lambda: replace(kept, choices=plain))
-    learn.scenes.cache_clear()
-    scene = told("out-of-order")
-    learn.scenes.cache_clear()
-    assert "settled" not in scene["answer"]
-    assert scene["answer"].endswith("with its help.")
 
 
 def test_what_the_check_of_a_story_quotes_is_found_in_it(kept):
