@@ -23,17 +23,12 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.files import ASSETS, replaced_folder, require_new_folder
 from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL, WEB_MANIFEST
 from sbd_core.models.web_folder import WebFolder, keep_export
-from ui.examples import gallery
 from ui.page import (
-    CARD_PATH,
     DIST,
     GPU_RUNTIME,
-    LESSON_PATH,
     RUNTIME,
-    card_html,
     entry_of_export,
-    gallery_json,
-    lesson_html,
+    made_files,
     page_files,
     page_html,
 )
@@ -65,13 +60,11 @@ def write_files(out: Path, exports: Sequence[WebFolder]) -> None:
     """Write the site into the empty folder `out`."""
     for name, file in page_files().items():
         put(out / name, file)
-    put(out / CARD_PATH, card_html())
-    put(out / LESSON_PATH, lesson_html())
+    for name, make in made_files().items():
+        put(out / name, make())
     for export in exports:
         for name in export.names:
             put(out / folder_path_of(export) / name, export.folder / name)
-    for recording in gallery():
-        put(out / "gallery" / f"{recording.name}.json", gallery_json(recording.name))
     models = [entry_of_export(export, quote(folder_path_of(export))) for export in exports]
     put(out / "index.html", page_html(models))
     put(out / PICTURE.name, PICTURE)

@@ -19,8 +19,8 @@ from sbd_core.models.web_folder import keep_export
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to
 from tests.browser.site.conftest import DECODE, address, serving
-from tests.workers import free_port
-from ui import examples, server
+from tests.ui.served import served
+from ui import examples
 from ui.models import models_of
 from ui.page import lesson_html
 
@@ -121,8 +121,8 @@ def photograph_home(browser: Any) -> None:
     models = models_of(None, "cpu")
     if models.first.name != REAL_MODEL:
         raise SystemExit("home: the real model's base is not here: python -m sbd_core fetch")
-    with served(models) as url, tab(browser) as page:
-        page.goto(url)
+    with served(models) as found, tab(browser) as page:
+        page.goto(found.url)
         page.wait_for_function(
             "(least) => Number(document.querySelector('.sbd-home-count b')?.textContent) >= least",
             arg=HOME_PASSES,
@@ -170,16 +170,6 @@ OTHERS: dict[str, Callable[[Any], None]] = {
 }
 
 
-@contextmanager
-def served(models: Any) -> Iterator[str]:
-    """Serve the page with these models on a free port; yield the page's URL."""
-    page = server.build(models)
-    try:
-        yield server.serve(page, "127.0.0.1", free_port())
-    finally:
-        server.stop(page)
-
-
 def main() -> None:
     """Run the command."""
     from playwright.sync_api import sync_playwright
@@ -190,11 +180,11 @@ def main() -> None:
     flags = parser.parse_args()
     model = sbd_core.load(device="cpu")
     choose_threads(model.num_parameters)
-    with served(model) as url, sync_playwright() as playwright:
+    with served(model) as found, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for name in flags.only:
             if name in ACTS:
-                photograph(browser, url, name)
+                photograph(browser, found.url, name)
             else:
                 OTHERS[name](browser)
         browser.close()

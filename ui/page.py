@@ -5,7 +5,8 @@ The server hands the page out, and scripts/static_site.py writes it into a folde
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ RUN_ID = "gallery"
 
 
 def page_files() -> dict[str, Path]:
-    """The files of the page by their paths below it, without those that are made: see made_file."""
+    """The files of the page by their paths below it, without those that are made."""
     scripts = (DIST / "page.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
     return {
         **{f"dist/{script.name}": script for script in scripts},
@@ -76,11 +77,21 @@ def lesson_html() -> str:
     return text.replace("<!--LESSON-->", lesson(has_model=False))
 
 
-def gallery_json(name: str) -> str:
-    """A recorded run of the gallery, as JSON."""
-    traces = examples.gallery_traces(name)
-    about = next(item.sentence for item in examples.gallery() if item.name == name)
-    return wire_json({"lines": replay(RUN_ID, traces, about=about)})
+def gallery_json(name: str, about: str) -> str:
+    """A recorded run of the gallery, as JSON. about: a sentence on it."""
+    return wire_json({"lines": replay(RUN_ID, examples.gallery_traces(name), about=about)})
+
+
+def made_files() -> dict[str, Callable[[], str]]:
+    """What makes the other files of the page but index.html, by their paths below it."""
+    return {
+        CARD_PATH: card_html,
+        LESSON_PATH: lesson_html,
+        **{
+            f"gallery/{item.name}.json": partial(gallery_json, item.name, item.sentence)
+            for item in examples.gallery()
+        },
+    }
 
 
 def page_html(

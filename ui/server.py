@@ -27,18 +27,8 @@ from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import DEFAULTS, SETTINGS, Form, lane_forms, message_of
 from ui.decode.session import Client, Session, Update
 from ui.doors import SECONDS_UNREAD, Doors, Receive, Scope, Send
-from ui.examples import gallery
 from ui.models import EXPORTS, Models, exported_file
-from ui.page import (
-    CARD_PATH,
-    LESSON_PATH,
-    card_html,
-    entries_of_offers,
-    gallery_json,
-    lesson_html,
-    page_files,
-    page_html,
-)
+from ui.page import entries_of_offers, made_files, page_files, page_html
 from ui.trace_files import read_trace
 from ui.values import lines_of_trace
 
@@ -99,9 +89,7 @@ class PageServer(Server):
         self._made: dict[str, Callable[[], str | bytes]] = {
             **{name: file.read_bytes for name, file in small.items()},
             "index.html": self._index,
-            CARD_PATH: card_html,
-            LESSON_PATH: lesson_html,
-            **{f"gallery/{item.name}.json": partial(gallery_json, item.name) for item in gallery()},
+            **made_files(),
         }
         self.held = cache(lambda name: Held(self._made[name](), name))
 
