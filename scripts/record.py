@@ -34,7 +34,9 @@ from sbd_core.models.protocol import ForwardRequest
 from sbd_core.models.runtime import choose_threads
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
-from ui.examples import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, recorded
+from scripts import write_views
+from scripts.write_views import BLOCKS
+from ui.examples import GALLERY_INDEX, LEARN_INDEX, TRACES, recorded
 
 NANO = DEFAULT_CHECKPOINT.name
 SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)
@@ -289,6 +291,7 @@ def main() -> None:
         text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
         LEARN_INDEX.write_text(text, encoding="utf-8")
     GALLERY_INDEX.write_text(index(), encoding="utf-8")
+    write_views.main()
 
 
 if __name__ == "__main__":

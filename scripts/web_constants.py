@@ -13,10 +13,10 @@ from sbd_core.replay import STYLES
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
 from sbd_core.solvers import SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
+from scripts.write_views import device_data
 from ui import trace_files
 from ui.decode import form
 from ui.decode.form import MAX_TEMPLATE_CHARACTERS
-from ui.values import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 SOLVER_WORDS = ASSETS / "solvers.json"

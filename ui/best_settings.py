@@ -17,7 +17,6 @@ from sbd_core.models.model_folder import REAL_MODEL
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL
 
-EVALUATION = ASSETS / "results" / "evaluation.json"
 FIRST_GAMMA = 2.0
 """Gamma of CausalFirst with the real model."""
 

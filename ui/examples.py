@@ -4,8 +4,7 @@ A run has one trace for each of its lanes, the decodes that the page plays side 
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -102,41 +101,6 @@ def gallery_traces(name: str) -> dict[str, Trace]:
 
 
 LEARN_INDEX = TRACES / "learn" / "index.json"
-BLOCKS = (2, 4, 8)
-"""Block sizes of the runs block-2, block-4, ..., which repeat the run `text` in smaller blocks."""
-
-
-@dataclass(frozen=True, slots=True)
-class LearnRuns:
-    """The recorded runs of the Learn view, and the details of these runs that its scenes explain.
-
-    runs: maps the name of each run to its traces by lane, the main lane first.
-    choices: the details, an object with the fields of assets/traces/learn/index.json, most of them
-        chosen by hand. Those that the page gets, too, are described at LessonData of
-        ui/web/learn/view.ts. sure, unsure: two words of the run `guess` for the reader to guess, by
-        the position of their token and the forward pass whose predictions are shown. edges: one
-        object for each run edge-0, edge-1, ... story_case: Example.case of the story that these
-        runs tell. processor: name of the processor on which the run `text` was timed.
-    """
-
-    runs: Mapping[str, Mapping[str, Trace]]
-    choices: Any
-
-
-@cache
-def learn_runs() -> LearnRuns:
-    """Read the runs of the Learn view."""
-    choices = parsed(LEARN_INDEX)
-    runs = {"first": gallery_traces(HOME_RUN)}
-    for name in ("text", "guess", "sudoku", "stale", "untrained"):
-        runs[name] = by_strategy(recorded(f"learn/{name}"))
-    single = {
-        **dict(zip(("verify", "verify-ntp"), recorded("learn/verify"), strict=True)),
-        **{f"block-{n}": run for n, run in zip(BLOCKS, recorded("learn/blocks"), strict=True)},
-        **{f"edge-{number}": run for number, run in enumerate(recorded("learn/edges"))},
-    }
-    runs |= {name: by_strategy([trace]) for name, trace in single.items()}
-    return LearnRuns(runs, choices)
 
 
 @cache
@@ -152,8 +116,8 @@ def checked_examples() -> tuple[Example, ...]:
         for item in gallery()
         if item.case
     ]
-    told, case = learn_runs().runs["edge-0"]["sbd"], learn_runs().choices.story_case
-    return (*of_presets, *of_gallery, Example("story", told.prompt, "", case))
+    told = recorded("learn/edges")[0].prompt
+    return (*of_presets, *of_gallery, Example("story", told, "", parsed(LEARN_INDEX).story_case))
 
 
 @cache

@@ -21,18 +21,17 @@ from ui import examples
 from ui.best_settings import FIRST_GAMMA, Best, best_for
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL, gallery_run_for, presets
-from ui.learn import lesson
 from ui.models import LazyModel, Models, offer_of, serve_export
 from ui.values import (
     LIBRARY,
     LIBRARY_PATH,
-    charts_value,
     compare_value,
     gallery_value,
     home_value,
+    lesson,
     opening,
     replay,
-    roofline_value,
+    written_value,
 )
 
 DIST = ASSETS / "dist"
@@ -113,8 +112,8 @@ def page_html(
         "compare": compare_value(first, can_draft=any(model["canDraft"] for model in models)),
         "home": home_value(),
         "learn": wire_json({"gamma": DEFAULT_GAMMA, "lesson": lesson()}),
-        "charts": charts_value(),
-        "roofline": roofline_value(),
+        "charts": written_value("charts"),
+        "roofline": written_value("roofline"),
         "gallery": gallery_value(),
         "footer": wire_json({"code": code, "card": CARD_PATH, "lesson": LESSON_PATH}),
     }

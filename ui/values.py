@@ -7,13 +7,10 @@ lines that the player plays.
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from functools import cache
 
-from sbd_core.cost import ModelShape
 from sbd_core.files import ASSETS
-from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
-from sbd_core.roofline import LLAMA_8B_PUBLISHED, Calibrated, Device
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
 from ui import examples
@@ -58,7 +55,7 @@ def home_value() -> str:
     """The home view's JSON: a run of nano by Set Block Decoding, and one of SmolLM2 by verify."""
     lines = {BUNDLED_MODEL: home(), REAL_MODEL: opening(REAL_MODEL)}
     runs = [{"model": offer_of(name)["title"], "lines": text} for name, text in lines.items()]
-    return wire_json({"runs": runs, "processor": examples.learn_runs().choices.processor})
+    return wire_json({"runs": runs, "processor": examples.parsed(examples.LEARN_INDEX).processor})
 
 
 def gallery_value() -> str:
@@ -91,73 +88,33 @@ def compare_value(model: str = "", *, can_draft: bool) -> str:
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 LIBRARY_PATH = "vendor/plotly-cartesian.min.js"
-SWEEP = ASSETS / "results" / "sweep.json"
-MAX_MARKED = 12
-"""Most runs of the reader in the chart of all solvers, the newest."""
+VIEWS = ASSETS / "views.json"
+"""Data of the Learn view, the charts and the Roofline view, which scripts.write_views writes."""
 
 
-def charts_value() -> str:
-    """The JSON of the charts: the type Setting of ui/web/charts.
+def written_value(view: str) -> str:
+    """The JSON of a view that stands in VIEWS."""
+    return wire_json(json.loads(VIEWS.read_text("utf-8"))[view])
 
-    sweep: accuracy and tokens per forward pass that `sbd evaluate --sweep` stored for every solver
-    on held-out examples.
+
+@cache
+def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
+    """Address and text of every scene; [term] marks a glossary word.
+
+    tests/ui/views/test_lesson.py holds the numbers and quotations to the recorded runs.
+    has_model: whether the reader can decode, which the exported file does not allow.
     """
-    results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
-    means = {name: row["mean"] for name, row in results["rows"].items()}
-    sweep = {name: [each["accuracy"], each["tokens_per_forward"]] for name, each in means.items()}
-    cards = json.loads((ASSETS / "charts.json").read_text(encoding="utf-8"))
-    return wire_json(
-        {
-            "cards": cards,
-            "sweep": sweep,
-            "model": results["model"],
-            "mostMarked": MAX_MARKED,
-        }
+    rows: list[dict[str, str]] = json.loads(
+        (ASSETS / "learn" / "words.json").read_text(encoding="utf-8")
     )
+    for row in rows:
+        alone = row.pop("act_without_model", row["act"])
+        if not has_model:
+            row["act"] = alone
+    return tuple(rows)
 
 
-BENCH = ASSETS / "results" / "bench.json"
-
-
-def roofline_value() -> str:
-    """The Roofline view's JSON: the types Setting and CardWords of ui/web.
-
-    The models of assets/roofline-models.json have their published configs. "measured", this machine
-    as a device, is for the panel "Under the hood", too.
-    """
-    known = json.loads((ASSETS / "roofline-models.json").read_text("utf-8"))
-    shapes = [ModelShape.of(model.pop("config"), bytes_per_value=2) for model in known]
-    config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
-    nano = ModelShape.of(config, bytes_per_value=4)  # float32, as in the benchmark
-    known.append({"key": "bundled", "name": "nano, the bundled checkpoint"})
-    models = [
-        {**model, "shape": shape.as_json()}
-        for model, shape in zip(known, [*shapes, nano], strict=True)
-    ]
-    # The paper counts its own model with another width of the feed-forward.
-    models[0]["published"] = {"feed_forward_size": LLAMA_8B_PUBLISHED.feed_forward_size}
-    times = Calibrated.read(BENCH)
-    here = times.best_device(nano, "This machine as measured")
-    facts = json.loads(BENCH.read_text("utf-8"))["circumstances"]
-    source = f"{here.source} ({facts['processor']}, {facts['threads']} thread)"
-    return wire_json(
-        {
-            "cards": json.loads((ASSETS / "roofline.json").read_text("utf-8")),
-            "models": models,
-            "measured": device_data(replace(here, source=source)),
-            "times": times.seconds,
-        }
-    )
-
-
-def device_data(device: Device) -> dict[str, Any]:
-    """Describe a device in the form that the page's scripts read."""
-    return {
-        "name": device.name,
-        "flops": device.linear_flops,
-        "attentionFlops": device.attention_flops,
-        "bandwidth": device.bandwidth,
-        "valueBytes": device.bytes_per_value,
-        "source": device.source,
-        "memory": device.memory,
-    }
+def lesson(*, has_model: bool = True) -> str:
+    """The lesson as JSON. has_model: see scenes()."""
+    data = json.loads(VIEWS.read_text("utf-8"))["lesson"]
+    return wire_json({"scenes": scenes(has_model=has_model), **data})

@@ -6,11 +6,12 @@ from unittest import mock
 import pytest
 
 from sbd_core.models.model_folder import REAL_MODEL
+from scripts.write_views import learn_runs
 from tests.browser.conftest import RUN, recorded, sync_api, traces
 from tests.browser.test_access import serious
 from tests.browser.test_learn import question
 from tests.ui.doubles import story_model
-from ui.examples import HOME_RUN, PRESETS, gallery_traces, learn_runs, opening_traces
+from ui.examples import HOME_RUN, PRESETS, gallery_traces, opening_traces
 from ui.page import presets_of
 
 pytestmark = pytest.mark.browser

@@ -5,12 +5,12 @@ from functools import partial
 
 import pytest
 
+from scripts.write_views import learn_runs
 from tests.browser.conftest import RUN, painted, sync_api
 from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
-from ui.examples import learn_runs
-from ui.learn import scenes as scenes_of
 from ui.page import lesson_html
+from ui.values import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import painted, sync_api, turn_to
 from tests.browser.test_access import serious
 from tests.browser.test_learn import question
-from ui.learn import scenes
+from ui.values import scenes
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -7,10 +7,11 @@ from sbd_core.files import ASSETS
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.solvers import SOLVERS
 from scripts.web_constants import solver_words
-from ui.best_settings import EVALUATION, FIRST_GAMMA, best_for
+from ui.best_settings import FIRST_GAMMA, best_for
 from ui.examples import BUNDLED_MODEL
 
 MAX_LOSS = 0.01
+EVALUATION = ASSETS / "results" / "evaluation.json"
 REQUESTS = ASSETS / "results" / "requests.json"
 
 

@@ -16,13 +16,13 @@ from sbd_core.masks import decoding_mask
 from sbd_core.run_lines import replay_lines
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
-from scripts import web_constants
+from scripts import web_constants, write_tables
 from scripts.web_constants import LINK_FIELDS
+from scripts.write_views import charts, device_data
 from tests.core.decoding.doubles import used_alternative
 from tests.ui.doubles import story_model
 from ui.decode.form import LABELS, Form
 from ui.server import DECODE_SIGNATURE
-from ui.values import SWEEP, charts_value, device_data
 
 
 def test_the_committed_constants_are_what_python_says():
@@ -169,11 +169,11 @@ console.log(JSON.stringify(drawn));
 @pytest.mark.parametrize("name", ["ntp", "sbd", "verify"])
 def test_the_figures_of_the_page_are_those_of_python(name) -> None:
     trace = generate(story_model(), "p", DecodeConfig(max_new_tokens=60, **SETTINGS[name]))
-    results = json.loads(SWEEP.read_text("utf-8"))
+    results = write_tables.results("sweep")
     device = roofline.DEVICES["h100-fp8"]
     layers = {"published": roofline.LLAMA_8B_PUBLISHED, "corrected": roofline.LLAMA_8B}
     given = {
-        "SWEEP": json.loads(charts_value())["sweep"],
+        "SWEEP": charts()["sweep"],
         "DEVICE": device_data(device),
         "LAYERS": {mode: {**asdict(layer), "num_layers": 1} for mode, layer in layers.items()},
     }

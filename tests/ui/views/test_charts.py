@@ -5,7 +5,8 @@ import re
 
 from sbd_core.files import ASSETS
 from sbd_core.plots import theme
-from ui.values import MAX_MARKED, SWEEP, charts_value
+from scripts.write_tables import results
+from scripts.write_views import MAX_MARKED, charts
 
 
 def test_the_colours_are_those_of_the_style_sheet():
@@ -16,7 +17,7 @@ def test_the_colours_are_those_of_the_style_sheet():
 
 
 def test_the_texts_quote_the_sweep_that_is_drawn():
-    value, stored = json.loads(charts_value()), json.loads(SWEEP.read_text("utf-8"))
+    value, stored = charts(), results("sweep")
     words = value["cards"][-1]["words"]
     count = min(task["num_examples"] for task in stored["rows"]["NTP"]["families"])
     assert f"six tasks, {count} examples of each, in blocks of {stored['block_size']}" in words

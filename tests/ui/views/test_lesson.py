@@ -11,15 +11,16 @@ import pytest
 
 from sbd_core.roofline import DEVICES, pass_seconds
 from sbd_core.solvers import solver_parameters
-from ui import examples, learn
-from ui.best_settings import EVALUATION
-from ui.examples import LearnRuns
+from scripts import write_views
+from scripts.write_tables import results
+from scripts.write_views import LearnRuns, learn_runs
+from ui import values
 from ui.page import lesson_html
 
 
 @pytest.fixture
 def kept():
-    return examples.learn_runs()
+    return learn_runs()
 
 
 def facts(recorded: LearnRuns) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def parting_words(text: str, other: str) -> tuple[str, str]:
 
 def measured_facts(block: int, gamma: float) -> dict[str, str]:
     """Accuracy and tokens per forward pass at `block` and `gamma`, from the stored evaluation."""
-    evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    evaluation: dict[str, Any] = results("evaluation")
     assert evaluation["block_size"] == block
     rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
     families = evaluation["rows"][rows["ntp"]]["families"]
@@ -122,7 +123,7 @@ def test_what_a_text_quotes_is_what_the_runs_say(kept, address, name, part):
 
 
 def test_no_other_text_of_a_scene_has_a_number_of_a_run():
-    numbers = {(row["address"], name) for row in learn.scenes() for name, text in row.items()
+    numbers = {(row["address"], name) for row in values.scenes() for name, text in row.items()
                if re.search(r"\d\d", text)}  # fmt: skip
     assert numbers <= {(address, name) for address, name, _ in QUOTED}
 
@@ -140,17 +141,17 @@ def test_the_runs_with_stale_keys_and_exact_ones_part_after_the_first_block(kept
 
 
 def told(address: str) -> dict[str, str]:
-    return next(scene for scene in learn.scenes() if scene["address"] == address)
+    return next(scene for scene in values.scenes() if scene["address"] == address)
 
 
 def test_what_the_check_of_a_story_quotes_is_found_in_it(kept):
-    for edge, told in zip(kept.choices.edges, json.loads(learn.lesson())["edges"], strict=True):
+    for edge, told in zip(kept.choices.edges, json.loads(values.lesson())["edges"], strict=True):
         texts = [text for text, _ in told["tokens"]]
         quoted = re.search("“(.+)”", edge.fault)
         found = "".join(texts[at] for at in told["fault_tokens"])
         is_there = quoted is not None and quoted[1] in "".join(texts)
         assert (quoted is not None and quoted[1] in found) == is_there
-    assert any(row["fault_tokens"] for row in json.loads(learn.lesson())["edges"])
+    assert any(row["fault_tokens"] for row in json.loads(values.lesson())["edges"])
 
 
 def test_the_lesson_is_one_file_that_asks_for_nothing():
@@ -159,3 +160,8 @@ def test_the_lesson_is_one_file_that_asks_for_nothing():
     assert not re.search(r"(?:src|href)=[\"']?https?:", text.replace("https://arxiv.org", ""))
     assert "<!--LESSON-->" not in text
     assert "/*SCRIPTS*/" not in text
+
+
+def test_the_written_data_of_the_views_is_what_runs_and_results_say_now():
+    written = json.loads(values.VIEWS.read_text("utf-8"))
+    assert written == json.loads(json.dumps(write_views.views())), "python -m scripts.write_views"
