@@ -335,7 +335,7 @@ def endings_of(visitors: list[Visitor], go_on: threading.Event) -> tuple[list[st
     for thread in threads:
         thread.start()
     line = visitors[0].page.server.session.queue
-    wait_for(lambda: len(endings) + line.num_waiting == len(visitors))
+    wait_for(lambda: len(endings) + len(line._line) == len(visitors))
     early = [*endings]
     go_on.set()
     for thread in threads:
