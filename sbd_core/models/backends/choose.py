@@ -78,11 +78,11 @@ def plain(
 
 
 def prepare_for_many_texts(model: HuggingFaceModel) -> None:
-    """Give a float32 model its fused PyTorch backend, several times as fast for many texts at once.
+    """Give a model the fused PyTorch backend, several times as fast for many texts at once.
 
-    Other models, and those that are not Llama-shaped, keep their backend.
+    Models in int8, and those that are not Llama-shaped, keep their backend.
     """
     backend = model.backend.fused if isinstance(model.backend, CudaGraphBackend) else model.backend
-    if model.dtype == "float32" and has_known_shape(model.model):
+    if model.dtype != "int8" and has_known_shape(model.model):
         is_fused = isinstance(backend, FusedLlamaBackend)
         model.backend = backend if is_fused else FusedLlamaBackend(model.model, model.adapter)

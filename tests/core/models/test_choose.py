@@ -14,6 +14,7 @@ import torch
 import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.models import runtime
+from sbd_core.models.backends.choose import prepare_for_many_texts
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
 from tests.conftest import loaded
@@ -57,6 +58,17 @@ def test_a_known_shape_on_a_cpu_runs_in_onnx_runtime(
     assert lines(caplog) == []
     assert len(list(kept.glob("*"))) == ("ONNX" in runs_on)
     assert generate(model, PROMPT, CONFIG).num_tokens == 12
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_many_texts_on_a_cpu_are_read_in_one_fused_pass(folder, dtype) -> None:
+    model = sbd_core.load(folder, device="cpu", dtype=dtype)
+    before = model.forward(model.new_cache(), PROMPT, (0, 0), 1)
+    prepare_for_many_texts(model)
+    assert model.runs_on == f"PyTorch, {dtype}"
+    after = model.forward(model.new_cache(), PROMPT, (0, 0), 1)
+    rounding = 1e-4 if dtype == "float32" else 0.05
+    assert (before - after).abs().max() < rounding * before.abs().max()
 
 
 def test_a_block_adapter_runs_in_onnx_runtime_too(adapter_folder, kept) -> None:
