@@ -13,7 +13,7 @@ from typing import Any
 
 from sbd_core.cost import ModelShape
 from sbd_core.files import ASSETS
-from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.roofline import LLAMA_8B, LLAMA_8B_PUBLISHED, Calibrated, Device
 from sbd_core.run_lines import replay_lines
 from sbd_core.solvers import solver_parameters
@@ -28,7 +28,7 @@ from ui.examples import (
     presets,
     recorded,
 )
-from ui.models import REAL_PRESETS
+from ui.models import offer_of
 from ui.values import VIEWS
 
 BLOCKS = (2, 4, 8)
@@ -128,7 +128,7 @@ def lesson() -> dict[str, Any]:
         "shape": LLAMA.as_json(),
         "rows": {size: rows_of(run) for size, run in by_block.items()},
         "prompts": [preset.prompts[0] for preset in presets()],
-        "chat_prompts": [preset.prompts[0] for preset in presets(REAL_PRESETS)],
+        "chat_prompts": [preset.prompts[0] for preset in presets(offer_of(REAL_MODEL)["presets"])],
     }
 
 

@@ -217,10 +217,6 @@ def exported_file(path: str) -> Path | None:
     return export.folder / name if export is not None and name in export.names else None
 
 
-REAL_PRESETS = "presets-english.json"
-"""File in assets/ with prompts for the real model, which takes any prompt."""
-
-
 @cache
 def offer_of(name: str) -> dict[str, Any]:
     """How a page offers a model that ships with this package, as fields of LazyModel; {} else."""

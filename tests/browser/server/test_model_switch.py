@@ -8,11 +8,12 @@ from sbd_core.models.bases import SMOLLM2
 from tests.browser.conftest import RUN, advanced, decode_button, has_begun, sync_api
 from tests.ui.doubles import FakeBase, story_model
 from ui.examples import presets
-from ui.models import REAL_PRESETS, LazyModel, Models
+from ui.models import LazyModel, Models
 
 pytestmark = pytest.mark.browser
 
 expect = sync_api.expect
+REAL_PRESETS = "presets-english.json"
 TEXT = "The sky scatters blue light."
 
 
