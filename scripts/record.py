@@ -6,7 +6,9 @@
 
 Every prompt was chosen by hand; those of the gallery are in gallery.json beside this file.
 assets/traces/learn/index.json, also written by hand, lists words and forward passes that the Learn
-view explains. In that file, this command only updates the name of the processor.
+view explains. In that file, this command only updates the name of the processor. It writes
+assets/views.json, too; tests/ui/views/test_lesson.py says which texts in assets/learn/words.json
+quote a run otherwise than it now is.
 """
 
 import argparse
