@@ -1,6 +1,7 @@
 """Laws of decoding with an adapter that only the rows of a block read."""
 
 import dataclasses
+import os
 import shutil
 from pathlib import Path
 
@@ -100,16 +101,6 @@ def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:
     assert any(one != other for one, other in drafts)
 
 
-def test_the_mask_is_never_an_answer_and_costs_no_causal_row(adapted: HuggingFaceModel) -> None:
-    [ids] = random_ids(1, adapted.vocabulary_size)
-    parts = zip(adapted.new_caches(2), ([adapted.mask_token_id] * 4, ()), strict=True)
-    requests = [ForwardRequest(cache, ids, block, 1) for cache, block in parts]
-    with_block, alone = adapted.forward_batch(requests)
-    torch.testing.assert_close(with_block[:1], alone, atol=1e-4, rtol=1e-4)
-    trace = generate(adapted, ids, DecodeConfig(block_size=8, max_new_tokens=30))
-    assert adapted.mask_token_id not in trace.token_ids
-
-
 def test_an_adapter_of_other_weights_is_refused(adapter_folder, tiny_folders, tmp_path) -> None:
     adapter = read_block_adapter(adapter_folder)
     info = dataclasses.replace(adapter.info, base=str(tiny_folders["qwen3"]))
@@ -118,28 +109,24 @@ def test_an_adapter_of_other_weights_is_refused(adapter_folder, tiny_folders, tm
         loaded(tmp_path)
 
 
+def without_the_mask(weights: Path) -> None:
+    tensors = load_file(weights)
+    del tensors["mask_embedding"]
+    save_file(tensors, weights)
+
+
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ("info", "is damaged, or of a newer version"),
-        ("cut", "is damaged"),
-        ("mask", "lacks 'mask_embedding'"),
-        ("gone", "is damaged"),
+        (lambda weights: weights.with_name(ADAPTER_INFO).write_text("[]"), "or of a newer version"),
+        (lambda weights: os.truncate(weights, 5000), "is damaged"),
+        (Path.unlink, "is damaged"),
+        (without_the_mask, "lacks 'mask_embedding'"),
     ],
 )
 def test_a_damaged_folder_is_one_line(adapter_folder, tmp_path, damage, words) -> None:
     shutil.copytree(adapter_folder, tmp_path, dirs_exist_ok=True)
-    [weights] = tmp_path.glob("*.safetensors")
-    if damage == "info":
-        (tmp_path / ADAPTER_INFO).write_text("[]")
-    elif damage == "cut":
-        weights.write_bytes(weights.read_bytes()[:-100])
-    elif damage == "gone":
-        weights.unlink()
-    else:
-        tensors = load_file(weights)
-        del tensors["mask_embedding"]
-        save_file(tensors, weights)
+    damage(*tmp_path.glob("*.safetensors"))
     with pytest.raises(ModelError, match=words) as raised:
         loaded(tmp_path)
     assert "\n" not in str(raised.value)
