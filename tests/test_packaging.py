@@ -12,10 +12,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sbd_core
-from sbd_core.__main__ import COMMANDS, main
+from sbd_core.__main__ import COMMANDS
 from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
 from scripts.try_extras import commands_of, modules_of
+from tests.core.cli.commands import refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -77,9 +78,8 @@ def test_the_extras_are_those_the_code_asks_for() -> None:
 )
 def test_a_missing_extra_is_one_line_with_the_command(extra, package, words, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
-    assert main(words) == 2
     message = f'{package} is not installed: pip install "sbd-core[{extra}]"'
-    assert capsys.readouterr().err == f"error: {message}\n"
+    assert refusal(capsys, words) == f"{message}\n"
     with pytest.raises(MissingExtraError) as caught:
         require_extra(extra)
     assert isinstance(caught.value, ImportError)

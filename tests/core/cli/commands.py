@@ -38,5 +38,16 @@ if __name__ == "__main__":
     sys.exit(run_all(sys.argv[1]))
 
 
+def refusal(capsys, words: Sequence[str]) -> str:
+    """The one line with which a command ends with status 2, without `error: ` before it."""
+    capsys.readouterr()
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+    return printed.err.removeprefix("error: ")
+
+
 def last_line(capsys) -> dict:
     return json.loads(capsys.readouterr().out.splitlines()[-1])

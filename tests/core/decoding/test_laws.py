@@ -156,7 +156,7 @@ def answer(
 @pytest.mark.parametrize("penalty", [0.8, 1.0, 1.3])
 def test_ntp_and_verify_are_greedy_generate_on_random_models(tiny, penalty) -> None:
     answers, num_other = set(), 0
-    drafting = [*product((2, 5, 16), (3, 7, 17, 41))] * 2
+    drafting = [*product((2, 5, 16), (3, 7, 17, 41))]
     prompts = random_ids(len(drafting), tiny.vocabulary_size, 20)
     for prompt, (block_size, max_rows) in zip(prompts, drafting, strict=True):
         expected = greedy(tiny, prompt, 16, repetition_penalty=penalty)
@@ -165,8 +165,8 @@ def test_ntp_and_verify_are_greedy_generate_on_random_models(tiny, penalty) -> N
         assert answer(tiny, prompt, "verify", 16, block_size, **settings) == expected
         answers.add(expected)
         num_other += expected != greedy(tiny, prompt, 16)
-    assert len(answers) > 12, "the prompts hardly mattered"
-    assert num_other > 12 or penalty == 1, "the penalty hardly changed an answer"
+    assert len(answers) > 6, "the prompts hardly mattered"
+    assert num_other > 6 or penalty == 1, "the penalty hardly changed an answer"
 
 
 @pytest.mark.parametrize("max_rows", [3, 9, 41])
