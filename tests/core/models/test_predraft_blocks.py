@@ -70,13 +70,21 @@ def check(model, texts, requests, plain) -> None:
                 assert_near(found, expected)
 
 
-def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny) -> None:
+def check_some(model) -> None:
     for seed in range(12):
         draw = random.Random(seed)
-        text, cache = ids(draw, draw.choice([0, 1, 20])), tiny.new_cache()
+        text, cache = ids(draw, draw.choice([0, 1, 20])), model.new_cache()
         if text:
-            tiny.forward(cache, text, (), 1)
-        check(tiny, [text], [drawn_request(draw, cache, draw.randint(1, 4))], tiny)
+            model.forward(cache, text, (), 1)
+        check(model, [text], [drawn_request(draw, cache, draw.randint(1, 4))], model)
+
+
+def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny) -> None:
+    check_some(tiny)
+
+
+def test_an_adapter_reads_every_block_as_in_a_forward_pass_of_its_own(adapted) -> None:
+    check_some(adapted)
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A model that may be changed."""
-    return Path(shutil.copytree(DEFAULT_CHECKPOINT, tmp_path / "mine"))
+    sizes = {"min_block_size": 2, "max_block_size": 8}
+    return save_tiny(tmp_path / "mine", "llama", tiny_tokenizer(), set_block_decoding=sizes)
 
 
 def kept() -> list[str]:

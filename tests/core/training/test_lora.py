@@ -154,7 +154,7 @@ def test_an_answer_ends_as_it_was_learnt_and_as_the_base_ended_it(recipe, folder
 
 def test_an_adapter_goes_on_from_its_state(folders, monkeypatch) -> None:
     words = ("--recipe", str(folders / "lora.json"), "--steps", "3")
-    with signalled_at(0, monkeypatch):
+    with signalled_at(1, monkeypatch):
         assert train(folders, "parted", *words) == 130
     assert json.loads((folders / "parted.state" / "progress.json").read_text())["step"] == 1
     assert train(folders, "parted", *words) == 0
