@@ -16,7 +16,7 @@ from sbd_core.__main__ import COMMANDS
 from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
 from scripts.try_extras import commands_of, modules_of
-from tests.core.cli.commands import refusal
+from tests.core.cli.commands import python, refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -88,7 +88,7 @@ def test_a_missing_extra_is_one_line_with_the_command(extra, package, words, mon
 def test_the_page_without_gradio_says_what_to_install() -> None:
     code = "import sys; sys.modules['gradio'] = None; sys.argv = ['app.py']\n"
     code += "import app; sys.exit(app.main())"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = python(code, cwd=ROOT)
     assert done.returncode == 2
     assert done.stderr == 'app.py: gradio is not installed: pip install "sbd-core[ui]"\n'
 
@@ -135,13 +135,8 @@ def test_the_installed_package_decodes_with_its_own_checkpoint(unpacked, tmp_pat
         f"assert sbd_core.__file__.startswith({str(unpacked)!r})\n"
         f"sys.exit(main(['generate', {prompt!r}, '--device', 'cpu']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(unpacked), "HF_HUB_OFFLINE": "1", "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    env = {"PYTHONPATH": str(unpacked), "HF_HUB_OFFLINE": "1", "PATH": ""}
+    done = python(code, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert done.stdout == sbd_core.generate(nano, prompt, sbd_core.DecodeConfig()).text
 
@@ -168,10 +163,5 @@ def test_a_command_imports_nothing_of_an_extra_that_it_does_not_name(extra) -> N
     modules = {module for command in commands.values() for module in modules_of(command)}
     if extra not in ("", "plots", "ui"):  # these two are for Python and for app.py
         assert any(modules_of(command) for command in commands.values() if command.extra == extra)
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCKED, json.dumps([sorted(every - kept), sorted(modules)])],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = python(BLOCKED, json.dumps([sorted(every - kept), sorted(modules)]), cwd=ROOT)
     assert done.returncode == 0, done.stderr

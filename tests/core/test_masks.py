@@ -235,6 +235,5 @@ def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
     ],
 )
 def test_an_impossible_size_is_named(argument, call) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
-    assert caught.value.argument == argument

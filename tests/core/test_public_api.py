@@ -2,14 +2,13 @@
 
 import dataclasses
 import pickle
-import subprocess
-import sys
 
 import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, MissingExtraError, ModelError
 from sbd_core.solvers import SOLVERS, TopK
+from tests.core.cli.commands import python
 
 
 def test_the_package_exports_these_names_and_has_them() -> None:
@@ -86,6 +85,5 @@ def test_an_error_comes_back_from_another_process_as_it_was(error) -> None:
 )
 def test_importing_loads_nothing_heavy(modules, absent) -> None:
     code = f"import sys, {modules}; print([m for m in {absent.split()} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-    assert done.stderr == ""
+    done = python(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")

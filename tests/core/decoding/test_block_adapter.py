@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from sbd_core.config import DecodeConfig
@@ -47,16 +46,6 @@ def test_batches_give_what_single_texts_give(adapted: HuggingFaceModel, strategy
     assert [trace.token_ids for trace in together] == [
         generate(adapted, prompt, config).token_ids for prompt in prompts
     ]
-
-
-def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) -> None:
-    ids = max(random_ids(5, adapted.vocabulary_size), key=len)
-    masks = [adapted.mask_token_id] * 6
-    at_once = adapted.forward(adapted.new_cache(), ids, masks, 1)
-    cache = adapted.new_cache()
-    adapted.forward(cache, ids[:3], masks, 1)
-    later = adapted.forward(cache, ids[3:], masks, 1)
-    torch.testing.assert_close(later, at_once, atol=1e-4, rtol=1e-4)
 
 
 def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:

@@ -180,9 +180,8 @@ def test_a_block_range_is_read_and_kept(folder) -> None:
     edit(folder / "config.json", set_block_decoding={"min_block_size": 3, "max_block_size": 5})
     model = sbd_core.load(folder, device="cpu")
     assert model.block_range == (3, 5)
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=r"^block_size: "):
         generate(model, "a", DecodeConfig(block_size=6))
-    assert caught.value.argument == "block_size"
 
 
 @pytest.mark.parametrize(
@@ -193,9 +192,8 @@ def test_a_block_range_is_read_and_kept(folder) -> None:
     ],
 )
 def test_an_unknown_device_or_dtype_is_named(folder, argument, value) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         sbd_core.load(folder, **{"device": "cpu", argument: value})
-    assert caught.value.argument == argument
 
 
 def test_loading_says_nothing(folder, capfd) -> None:
@@ -507,9 +505,8 @@ def test_every_setting_that_decoding_would_ignore_is_refused_by_name(setting, na
     if setting not in HONOURED_HERE:
         config = copy.deepcopy(nano.model.generation_config)
         setattr(config, setting, True)
-        with pytest.raises(ArgumentError) as caught:
+        with pytest.raises(ArgumentError, match=f"^{setting}: "):
             hf_generate(nano.model, torch.tensor([PROMPT]), generation_config=config)
-        assert caught.value.argument == setting
 
 
 @pytest.mark.parametrize("names", [["default", "tool_use"], ["rag", "tool_use"]])

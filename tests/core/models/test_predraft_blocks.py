@@ -35,20 +35,16 @@ def drawn_request(draw: random.Random, cache, num_blocks: int) -> ForwardRequest
 
 
 def alone(model, text: Sequence[int], request: ForwardRequest) -> torch.Tensor:
-    """The logits of the request, each predraft by a forward pass and a cache of its own."""
+    """The logits of the request, each block by a forward pass of its own over the whole text."""
 
-    def read():
-        cache = model.new_cache()
-        if text:
-            model.forward(cache, text, (), 1)
-        return cache
+    def read(causal: Sequence[int], block: Sequence[int], num_causal_logits: int) -> torch.Tensor:
+        return model.forward(model.new_cache(), [*text, *causal], block, num_causal_logits)
 
-    sizes = (request.causal_ids, request.block_ids, request.num_causal_logits)
-    found = [model.forward(read(), *sizes)]
+    found = [read(request.causal_ids, request.block_ids, request.num_causal_logits)]
     for block in request.predrafts:
         num_own = int(block.is_alternative)
         causal = [*request.causal_ids[: block.num_causal], *block.token_ids[:num_own]]
-        found.append(model.forward(read(), causal, block.token_ids[num_own:], num_own))
+        found.append(read(causal, block.token_ids[num_own:], num_own))
     return torch.cat(found)
 
 
