@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -29,7 +30,7 @@ from transformers import (
 )
 
 import sbd_core
-from sbd_core import ArgumentError, DecodeConfig, MissingExtraError, ModelError, generate
+from sbd_core import ArgumentError, DecodeConfig, MissingExtraError, ModelError
 from sbd_core.hf.generation import HONOURED_HERE
 from sbd_core.hf.generation import generate as hf_generate
 from sbd_core.models.chat import encode_turn
@@ -130,6 +131,22 @@ def without_a_shard(folder: Path) -> None:
     (folder / SHARD).unlink()
 
 
+def tokenizer_with(change: Callable[[Any], object]) -> Callable[[Path], None]:
+    """Save the tokenizer with a change, and the model as it was."""
+
+    def save(folder: Path) -> None:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        change(tokenizer)
+        tokenizer.save_pretrained(folder)
+
+    return save
+
+
+def with_chatml(tokenizer: Any) -> None:
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    tokenizer.chat_template = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"
+
+
 DAMAGED = {
     "pickled weights": (pickled, "safetensors"),
     "a weight missing": (without_a_weight, f"{PART}.weight"),
@@ -166,6 +183,23 @@ DAMAGED = {
         told(quantization_config={"quant_method": "gptq", "bits": 4, "group_size": 128}),
         "is quantised, and weights",
     ),
+    "two banned tokens in a row": (
+        lambda folder: edit(folder / "generation_config.json", bad_words_ids=[[5, 6]]),
+        "its generation_config asks for bad_words_ids",
+    ),
+    **{
+        f'transformers 5.23.0, add_special_tokens({{"{name}": "<new>"}}) without resizing': (
+            tokenizer_with(
+                lambda tokenizer, name=name: tokenizer.add_special_tokens({name: "<new>"})
+            ),
+            f"no embedding for its tokenizer's {name} '<new>' (285)",
+        )
+        for name in ("pad_token", "eos_token", "bos_token")
+    },
+    "transformers 5.23.0, a ChatML tokenizer beside a base that was not resized": (
+        tokenizer_with(with_chatml),
+        "no embedding for <|im_start|> (285)",
+    ),
 }
 
 
@@ -174,14 +208,6 @@ def test_a_damaged_folder_is_refused(name, folder) -> None:
     damage, words = DAMAGED[name]
     damage(folder)
     assert words in refused(folder)
-
-
-def test_a_block_range_is_read_and_kept(folder) -> None:
-    edit(folder / "config.json", set_block_decoding={"min_block_size": 3, "max_block_size": 5})
-    model = sbd_core.load(folder, device="cpu")
-    assert model.block_range == (3, 5)
-    with pytest.raises(ArgumentError, match=r"^block_size: "):
-        generate(model, "a", DecodeConfig(block_size=6))
 
 
 @pytest.mark.parametrize(
@@ -285,16 +311,6 @@ def test_vllm_names_no_limit_by_a_top_k_of_minus_1(tmp_path) -> None:
     for each in (config, replace(config, temperature=1.0)):
         wanted = sbd_core.generate(free, PROMPT, each).token_ids
         assert sbd_core.generate(unlimited, PROMPT, each).token_ids == wanted
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("bad_words_ids", [[5, 6]]), ("min_new_tokens", 4), ("forced_eos_token_id", 1)],
-)
-def test_what_cannot_be_honoured_is_refused_by_name(setting, value, tmp_path) -> None:
-    folder = with_settings(tmp_path / "m", **{setting: value}, max_length=20)
-    with pytest.raises(ModelError, match=f"its generation_config asks for {setting}"):
-        sbd_core.load(folder, device="cpu")
 
 
 @pytest.fixture
@@ -426,25 +442,14 @@ def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:
     """transformers 5.23.0, add_tokens() without resize_token_embeddings(). Gemma 3's tokenizer has
     one such token, too; unsloth's and axolotl's own ways to add tokens resize the model.
     """
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     plain = ours(folder)
-    tokenizer.add_tokens(["zebra"])
-    tokenizer.save_pretrained(folder)
+    tokenizer_with(lambda tokenizer: tokenizer.add_tokens(["zebra"]))(folder)
     assert ours(folder) == plain == by_transformers(folder, QUESTION)
     with pytest.raises(ArgumentError, match="has no embedding for; got 'zebra'"):
         ours(folder, "a zebra")
     model = sbd_core.load(folder, device="cpu")
     with pytest.raises(ArgumentError, match="must hold token ids from 0 to 284"):
         sbd_core.generate(model, [285], CONFIG)
-
-
-@pytest.mark.parametrize("name", ["pad_token", "eos_token", "bos_token"])
-def test_a_special_token_without_a_row_is_named(name, folder) -> None:
-    """transformers 5.23.0, add_special_tokens({"pad_token": "<new>"}) with no resizing after it."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.add_special_tokens({name: "<new>"})
-    tokenizer.save_pretrained(folder)
-    assert f"no embedding for its tokenizer's {name} '<new>' (285)" in refused(folder)
 
 
 @pytest.mark.parametrize("writes", [True, False])
@@ -455,16 +460,6 @@ def test_an_unknown_token_needs_a_row_only_where_the_tokenizer_writes_it(writes)
     expected = pytest.raises(ModelError, match="no embedding for its tokenizer's unk_token '<unk>'")
     with expected if writes else nullcontext():
         require_special_rows(tiny_model("llama", 2), tokenizer, "it")
-
-
-def test_a_template_of_tokens_without_a_row_is_refused_at_once(folder) -> None:
-    """transformers 5.23.0: a ChatML tokenizer saved beside a base that was not resized."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
-    tokenizer.chat_template = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"
-    tokenizer.save_pretrained(folder)
-    with pytest.raises(ModelError, match=r"no embedding for <\|im_start\|> \(285\)"):
-        sbd_core.load(folder, device="cpu")
 
 
 TEMPLATES = {
