@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate, stream
+from sbd_core import DecodeConfig, Trace, TraceError, generate, stream
 from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.events import Hindsight, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.solvers import SOLVERS, EntropyBound, Random, TopK
@@ -91,7 +91,7 @@ def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevea
     [
         {"strategy": "ntp", "temperature": 1},
         {"strategy": "ntp", "temperature": 1e30},
-        {"strategy": "ntp", "block_size": 2**60},
+        {"strategy": "ntp", "block_size": 1024},
         {"solver": EntropyBound(gamma=1e300)},
         {"solver": EntropyBound(gamma=2**60)},
         {"solver": TopK(k=2**60)},
@@ -99,11 +99,7 @@ def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevea
     ],
 )
 def test_whatever_a_config_allows_comes_back(settings) -> None:
-    try:
-        config = DecodeConfig(**settings)
-    except ArgumentError:
-        return  # not allowed to begin with
-    trace = generate(chance_model(0, end_bias=9.0), "ab", config)
+    trace = generate(chance_model(0, end_bias=9.0), "ab", DecodeConfig(**settings))
     assert Trace.from_json(trace.to_json()) == trace
 
 
@@ -296,11 +292,13 @@ def test_a_value_of_another_type_is_refused_at_its_place(place) -> None:
         assert place in refused(replaced(place, value))
 
 
-@pytest.mark.parametrize("place", [p for p in PLACES if not p.endswith("]") and "." in p[6:]])
-def test_a_missing_field_is_named(place) -> None:
-    if place.startswith(("trace.versions.", "trace.tokens.", "trace.weights.")):
-        return
+FREE_KEYS = ("trace.versions.", "trace.tokens.", "trace.weights.")
 
+
+@pytest.mark.parametrize(
+    "place", [p for p in PLACES if not p.endswith("]") and not p.startswith(FREE_KEYS)]
+)
+def test_a_missing_field_is_named(place) -> None:
     def damage(data: Data) -> None:
         holder, key = at(place, data)
         del holder[key]

@@ -102,6 +102,10 @@ def told(**changes: object) -> Callable[[Path], None]:
     return lambda folder: edit(folder / "config.json", **changes)
 
 
+def asking(**settings: object) -> Callable[[Path], None]:
+    return lambda folder: edit(folder / "generation_config.json", max_length=20, **settings)
+
+
 def written(name: str, text: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).write_text(text)
 
@@ -183,10 +187,14 @@ DAMAGED = {
         told(quantization_config={"quant_method": "gptq", "bits": 4, "group_size": 128}),
         "is quantised, and weights",
     ),
-    "two banned tokens in a row": (
-        lambda folder: edit(folder / "generation_config.json", bad_words_ids=[[5, 6]]),
-        "its generation_config asks for bad_words_ids",
-    ),
+    **{
+        f"{name} {value}": (asking(**{name: value}), f"its generation_config asks for {name}")
+        for name, value in {
+            "bad_words_ids": [[5, 6]],
+            "min_new_tokens": 4,
+            "forced_eos_token_id": 1,
+        }.items()
+    },
     **{
         f'transformers 5.23.0, add_special_tokens({{"{name}": "<new>"}}) without resizing': (
             tokenizer_with(
