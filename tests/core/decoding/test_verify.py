@@ -173,12 +173,12 @@ def test_every_pass_commits_a_token_and_feeds_no_more_rows_than_the_bound(max_ro
 def test_more_rows_take_fewer_passes() -> None:
     def passes(max_rows: int) -> int:
         config = DecodeConfig(strategy="verify", max_rows=max_rows, max_new_tokens=80)
-        models = [chance_model(seed, agreement=0.5, end_bias=-99.0) for seed in range(12)]
+        models = [chance_model(seed, agreement=0.5, end_bias=-99.0) for seed in range(6)]
         return sum(generate(model, "abc", config).num_forwards for model in models)
 
     counts = [passes(rows) for rows in (1, 2, 3, 7, 19, 47)]
     assert counts == sorted(counts, reverse=True)
-    assert counts[:2] == [960, 960], "two rows hold no draft: a token a pass"
+    assert counts[:2] == [480, 480], "two rows hold no draft: a token a pass"
     assert counts[-1] < 0.55 * counts[0]
 
 
