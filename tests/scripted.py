@@ -5,6 +5,7 @@ It keeps the real contract (cache lengths, masks by construction) and needs no w
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +20,21 @@ NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
 """Tokens so far -> logits (vocab,) of the next one."""
 BlockLogits = Callable[[tuple[int, ...], tuple[int, ...]], Sequence[Sequence[float]]]
 """Tokens so far, block with mask ids -> logits (block, vocab) at the block's positions."""
+
+
+def by_position(
+    texts: Sequence[str], row_at: Callable[[int], Sequence[float]], **fields: Any
+) -> "ScriptedModel":
+    """A model with the same logits (vocab,) at a position whatever stands elsewhere, masked or not.
+
+    row_at: index of a token, the prompt's included -> logits of the token that follows it.
+    """
+    return ScriptedModel(
+        texts=texts,
+        next_logits=lambda tokens: row_at(len(tokens) - 1),
+        block_logits=lambda tokens, block: [row_at(len(tokens) - 1 + i) for i in range(len(block))],
+        **fields,
+    )
 
 
 class ScriptedCache:
@@ -47,8 +63,8 @@ class ScriptedModel:
     texts: Sequence[str]
     next_logits: NextLogits
     block_logits: BlockLogits
-    mask_token_id: int | None
-    end_token_ids: frozenset[int]
+    mask_token_id: int | None = 0
+    end_token_ids: frozenset[int] = frozenset({1})
     name: str = "scripted"
     block_range: tuple[int, int] | None = None
     max_positions: int | None = None

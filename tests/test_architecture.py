@@ -28,13 +28,20 @@ FLOORS = [
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-STANDARD_ONLY = ("errors", "settings", "config", "cost", "files")
-JSON_READERS = ("json_node", "events", "trace")
-"""Modules that import msgspec and the standard library only."""
+PACKAGES: dict[str, set[str]] = {
+    **{name: set() for name in ("errors", "settings", "config", "cost", "files", "tasks")},
+    **{name: {"msgspec"} for name in ("json_node", "events", "trace")},
+    **{name: set() for name in ("run_lines", "replay")},
+    "solvers": {"torch"},
+}
+"""All that a module or package imports beside sbd_core and the standard library."""
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training", "vllm": "vllm"}
 """A package of an optional part, and the one room that may import it."""
-RUNS_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "run_lines"}
+RUNS = {"config", "cost", "errors", "events", "files", "trace", "run_lines"}
+OURS = {"run_lines": RUNS, "replay": RUNS, "tasks": {"tasks", "errors", "config"}}
+"""Parts of sbd_core beyond which a module or package sees none, whatever lies below it."""
+FOREIGN_TO_PAGE = {"app", "scripts", "tests", "torch", "numpy", "transformers"}
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -131,55 +138,30 @@ def test_sbd_core_knows_nothing_of_the_page() -> None:
             assert package not in used or part_of(module_of(file)) == room, file
 
 
-@pytest.mark.parametrize("part", STANDARD_ONLY)
-def test_the_lower_floors_are_standard_library_only(part) -> None:
-    assert foreign_imports(CORE / f"{part}.py") == set()
+def used_by(part: str) -> set[str]:
+    """What a module of sbd_core, or all modules of a package, import."""
+    files = files_of(CORE / part) or [CORE / f"{part}.py"]
+    return {name for file in files for name, _ in imports_of(file)}
 
 
-@pytest.mark.parametrize("part", JSON_READERS)
-def test_what_reads_traces_needs_msgspec_only(part) -> None:
-    assert foreign_imports(CORE / f"{part}.py") == {"msgspec"}
+@pytest.mark.parametrize("part", PACKAGES)
+def test_the_lower_floors_and_what_reads_traces_need_few_packages(part) -> None:
+    used = {name.split(".")[0] for name in used_by(part)}
+    assert used - set(sys.stdlib_module_names) - {"sbd_core"} == PACKAGES[part]
+
+
+@pytest.mark.parametrize("part", OURS)
+def test_tasks_and_replays_see_few_parts_of_ours(part) -> None:
+    assert {part_of(name) for name in used_by(part) if name.startswith("sbd_core")} <= OURS[part]
 
 
 def test_the_solvers_load_torch_only_where_they_read_tensors() -> None:
-    imported = {name for name, is_top in imports_of(CORE / "solvers.py") if is_top}
-    assert {name.split(".")[0] for name in imported} - set(sys.stdlib_module_names) == {"sbd_core"}
-    assert foreign_imports(CORE / "solvers.py") == {"torch"}
+    assert "torch" not in {name for name, is_top in imports_of(CORE / "solvers.py") if is_top}
 
 
-def test_the_tasks_are_standard_library_only() -> None:
-    for file in files_of(CORE / "tasks"):
-        assert foreign_imports(file) == set(), file
-        ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
-        assert all(
-            name.startswith("sbd_core.tasks") or part_of(name) in ("errors", "config")
-            for name in ours
-        ), file
-
-
-def foreign_imports(file: Path) -> set[str]:
-    """Top-level packages imported that are neither ours nor of the standard library."""
-    used = {name.split(".")[0] for name, _ in imports_of(file)}
-    return used - set(sys.stdlib_module_names) - {"sbd_core"}
-
-
-def test_runs_and_their_replay_see_traces_and_what_they_are_made_of_only() -> None:
-    for file in (CORE / "run_lines.py", CORE / "replay.py"):
-        assert foreign_imports(file) == set()
-        ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
-        assert {part_of(name) for name in ours} <= RUNS_MAY_IMPORT, file
-
-
-def test_the_page_imports_no_script_and_no_test() -> None:
+def test_the_page_imports_no_script_and_no_test_and_holds_no_tensors() -> None:
     for file in (*files_of(UI), ROOT / "app.py"):
-        used = {name.split(".")[0] for name, _ in imports_of(file)}
-        assert not used & {"app", "scripts", "tests"}, file
-
-
-def test_the_page_holds_no_tensors() -> None:
-    for file in files_of(UI):
-        used = {name.split(".")[0] for name, _ in imports_of(file)}
-        assert not used & {"torch", "numpy", "transformers"}, file
+        assert not {name.split(".")[0] for name, _ in imports_of(file)} & FOREIGN_TO_PAGE, file
 
 
 def test_importing_does_nothing_at_module_level() -> None:

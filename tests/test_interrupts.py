@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.core.cli.commands import python
 
 ROOT = Path(__file__).parents[1]
 # Presses Ctrl-C when `stage`, a module, is looked for; then runs the module `program`.
@@ -53,13 +53,8 @@ SITE = ["--out", "site", "--models", "sbd-nano"]
     ],
 )
 def test_ctrl_c_is_quiet_at_every_stage(program, stage, words, tmp_path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PRESSED, json.dumps([program, stage, words])],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SBD_CACHE": str(tmp_path / "cache")},
-        capture_output=True,
-        text=True,
-    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "SBD_CACHE": str(tmp_path / "cache")}
+    done = python(PRESSED, json.dumps([program, stage, words]), cwd=tmp_path, env=env)
     assert "Traceback" not in done.stderr
     assert done.returncode == 130, done
     assert done.stderr in ("", "stopped\n")

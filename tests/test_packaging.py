@@ -12,10 +12,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sbd_core
-from sbd_core.__main__ import COMMANDS, main
+from sbd_core.__main__ import COMMANDS
 from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
-from scripts.try_extras import commands_of, modules_of
+from scripts.try_extras import modules_of
+from tests.core.cli.commands import python, refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -77,9 +78,8 @@ def test_the_extras_are_those_the_code_asks_for() -> None:
 )
 def test_a_missing_extra_is_one_line_with_the_command(extra, package, words, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
-    assert main(words) == 2
     message = f'{package} is not installed: pip install "sbd-core[{extra}]"'
-    assert capsys.readouterr().err == f"error: {message}\n"
+    assert refusal(capsys, words) == f"{message}\n"
     with pytest.raises(MissingExtraError) as caught:
         require_extra(extra)
     assert isinstance(caught.value, ImportError)
@@ -88,7 +88,7 @@ def test_a_missing_extra_is_one_line_with_the_command(extra, package, words, mon
 def test_the_page_without_gradio_says_what_to_install() -> None:
     code = "import sys; sys.modules['gradio'] = None; sys.argv = ['app.py']\n"
     code += "import app; sys.exit(app.main())"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = python(code, cwd=ROOT)
     assert done.returncode == 2
     assert done.stderr == 'app.py: gradio is not installed: pip install "sbd-core[ui]"\n'
 
@@ -135,13 +135,8 @@ def test_the_installed_package_decodes_with_its_own_checkpoint(unpacked, tmp_pat
         f"assert sbd_core.__file__.startswith({str(unpacked)!r})\n"
         f"sys.exit(main(['generate', {prompt!r}, '--device', 'cpu']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(unpacked), "HF_HUB_OFFLINE": "1", "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    env = {"PYTHONPATH": str(unpacked), "HF_HUB_OFFLINE": "1", "PATH": ""}
+    done = python(code, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert done.stdout == sbd_core.generate(nano, prompt, sbd_core.DecodeConfig()).text
 
@@ -156,22 +151,19 @@ for module in modules:
 """
 
 
-@pytest.mark.parametrize("extra", ["", *EXTRAS])
+@pytest.mark.parametrize("extra", sorted({command.extra or "" for command in COMMANDS.values()}))
 def test_a_command_imports_nothing_of_an_extra_that_it_does_not_name(extra) -> None:
-    """What scripts/try_extras.py tries in real environments, with the other extras' packages."""
+    """What scripts/try_extras.py tries in real environments, with the other extras' packages.
+
+    The commands without an extra are tried where every package is missing.
+    """
     every = {name for names in EXTRAS.values() for name in names} | {"accelerate", "datasets"}
     every -= {"filelock", "tqdm"}  # huggingface_hub brings them
     kept = set(EXTRAS[extra]) if extra else set()
     for package in kept:
         pytest.importorskip(package, reason=f"{package} is not installed")
-    commands = commands_of(extra)
-    modules = {module for command in commands.values() for module in modules_of(command)}
-    if extra not in ("", "plots", "ui"):  # these two are for Python and for app.py
-        assert any(modules_of(command) for command in commands.values() if command.extra == extra)
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCKED, json.dumps([sorted(every - kept), sorted(modules)])],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    own = [command for command in COMMANDS.values() if (command.extra or "") == extra]
+    modules = {module for command in own for module in modules_of(command)}
+    assert modules
+    done = python(BLOCKED, json.dumps([sorted(every - kept), sorted(modules)]), cwd=ROOT)
     assert done.returncode == 0, done.stderr

@@ -1,14 +1,12 @@
 """Costs of a forward pass, counted again from masks and from the models' own matrices."""
 
-import json
 import re
 from typing import Any
 
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.__main__ import main
-from sbd_core.cost import LayerShape, ModelShape, blocks_of, forward_cost, shape_or_none, total_cost
+from sbd_core.cost import LayerShape, ModelShape, blocks_of, forward_cost, shape_or_none
 from sbd_core.masks import decoding_mask
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
@@ -95,15 +93,3 @@ def test_every_event_counts_the_rows_that_the_model_was_given(llama, name) -> No
     if name == "alternatives":
         assert used_alternative(trace)
     assert Trace.from_json(trace.to_json()).costs == trace.costs
-
-
-def test_the_command_prints_the_totals(capsys, tmp_path) -> None:
-    file = tmp_path / "trace.json"
-    words = ["generate", "2 + 2", "--max-new-tokens", "9", "--json", "--trace", str(file)]
-    assert main(words) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
-    costs = Trace.from_json(file.read_text("utf-8")).costs
-    assert costs is not None
-    whole = total_cost(costs)
-    assert [found[name] for name in ("rows", "flops")] == [whole.rows, whole.flops]
-    assert found["bytes_read"] == whole.bytes_read

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from safetensors.torch import save_file
 
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.files import replaced_folder
+from tests.core.cli.commands import python
 from tests.core.models.tiny_models import tiny_tokenizer
 from tests.core.training.test_training import files_of_at_most
 
@@ -79,13 +78,8 @@ sys.exit(main(sys.argv[1:]))
 def test_without_a_home_and_an_account_work_goes_on_without_a_cache(words, status, said, tmp_path):
     """As in containers that run as a user id of their own."""
     kept = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
-    done = subprocess.run(
-        [sys.executable, "-c", HOMELESS, *words],
-        cwd=tmp_path,
-        env={**kept, "PYTHONPATH": str(Path.cwd()), "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-    )
+    env = {**kept, "PYTHONPATH": str(Path.cwd()), "HF_HUB_OFFLINE": "1"}
+    done = python(HOMELESS, *words, cwd=tmp_path, env=env)
     assert done.returncode == status, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr

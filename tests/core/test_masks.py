@@ -190,30 +190,6 @@ def test_an_alternative_sees_its_prefix_and_itself_and_its_masks_see_it() -> Non
     assert torch.equal(decoding_mask(2, 2, 0, [(1, 3, 1)]), drawn(ALTERNATIVE))
 
 
-@pytest.mark.parametrize(("num_tokens", "block_size"), [(8, 4), (12, 3), (10, 4), (6, 16)])
-def test_a_block_sees_in_training_exactly_what_it_sees_in_decoding(num_tokens, block_size) -> None:
-    trained = training_mask(num_tokens, block_size)
-    for start in range(0, num_tokens, block_size):
-        stop = min(start + block_size, num_tokens)
-        num_causal = min(block_size, start)
-        decoded = decoding_mask(start - num_causal, num_causal, stop - start)
-        queries = [*range(start - num_causal, start), *range(num_tokens + start, num_tokens + stop)]
-        keys = [*range(start), *range(num_tokens + start, num_tokens + stop)]
-        assert torch.equal(trained[queries][:, keys], decoded)
-        others = [key for key in range(2 * num_tokens) if key not in keys]
-        assert not trained[queries][:, others].any()
-
-
-def materialised(may_attend, num_queries, num_keys) -> torch.Tensor:
-    """The predicate through FlexAttention's own machinery."""
-    from torch.nn.attention.flex_attention import create_mask
-
-    mask = create_mask(
-        lambda b, h, q, k: may_attend(b, q, k), 1, 1, num_queries, num_keys, device="cpu"
-    )
-    return mask[0, 0]
-
-
 def of_block_mask(block_mask, num_queries, num_keys, row=0) -> torch.Tensor:
     """A BlockMask asked cell by cell: its blocks AND its predicate."""
     query, key = torch.arange(num_queries)[:, None], torch.arange(num_keys)[None, :]
@@ -237,7 +213,6 @@ def of_block_mask(block_mask, num_queries, num_keys, row=0) -> torch.Tensor:
 )
 def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
     expected = dense(rule, num_queries, num_keys)[0]
-    assert torch.equal(materialised(rule, num_queries, num_keys), expected)
     block_mask = flex(rule, num_queries, num_keys)
     assert torch.equal(of_block_mask(block_mask, num_queries, num_keys), expected)
 
@@ -260,6 +235,5 @@ def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
     ],
 )
 def test_an_impossible_size_is_named(argument, call) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
-    assert caught.value.argument == argument

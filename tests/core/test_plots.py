@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import plotly.graph_objects as go
 import pytest
@@ -20,6 +18,7 @@ from sbd_core.plots.trace_figures import agreements
 from sbd_core.solvers import SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts.write_tables import accuracy_at_speed
+from tests.core.cli.commands import python
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
 
@@ -157,8 +156,7 @@ def test_what_cannot_be_seen_has_a_mark(text, shown):
 def test_without_plotly_one_line_says_what_to_install():
     code = "import sys; sys.modules['plotly'] = None\n"
     code += "import sbd_core\ntry: sbd_core.plots\nexcept ImportError as error: print(error)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == 'plotly is not installed: pip install "sbd-core[plots]"\n'
+    assert python(code).stdout == 'plotly is not installed: pip install "sbd-core[plots]"\n'
 
 
 def row(accuracy: float, speed: float) -> dict:
@@ -183,14 +181,20 @@ def test_accuracy_at_a_speed_lies_between_its_neighbours(speed, expected) -> Non
     assert accuracy_at_speed([CurvePoint("1", 0.5, 1.0)], 1) is None, "one setting is no curve"
 
 
-def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None:
-    bound, top, ntp = solvers({"rows": ROWS}).data
+def test_the_chart_draws_each_curve_by_speed_and_the_exact_strategies() -> None:
+    lines = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
+    bound, top, ntp, verify = lines
     assert bound["x"] == (1.0, 3.0, 5.0)
     assert bound["y"] == (85.0, 80.0, 60.0)
     assert bound["text"] == ("0", "0.1", "0.5")
-    assert (top["name"], ntp["name"]) == ("Top-k", "Next-token prediction")
-    assert ntp["y"] == (90.0,)
-    assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
+    names = ("Top-k", "Next-token prediction", "Exact (verify)")
+    assert (top["name"], ntp["name"], verify["name"]) == names
+    assert [(line["x"], line["y"]) for line in (ntp, verify)] == [
+        ((1.0,), (90.0,)),
+        ((4.0,), (90.0,)),
+    ]
+    assert len({line["marker"]["symbol"] for line in lines}) == 4
+    assert len(solvers({"rows": ROWS}).data) == 3, "verify where the file has its row"
 
 
 def test_every_line_has_a_name_and_a_mark_of_its_own() -> None:
@@ -199,13 +203,6 @@ def test_every_line_has_a_name_and_a_mark_of_its_own() -> None:
     assert figure.layout.showlegend
     assert {line.name for line in figure.data} == {"Next-token prediction", *SOLVER_TITLES.values()}
     assert len({(line.marker.symbol, line.line.dash) for line in figure.data}) == len(figure.data)
-
-
-def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
-    *_, ntp, verify = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
-    assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Exact (verify)")
-    assert (verify["x"], verify["y"]) == ((4.0,), (90.0,))
-    assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
 
 
 @pytest.mark.parametrize("wrong", [{}, {"rows": {}}, {"rows": {"SBD": {}}}, [], None])

@@ -1,13 +1,14 @@
-"""The names that others import, and what importing them loads."""
+"""The names that others import, what importing them loads, and values that may be handed on."""
 
 import dataclasses
-import subprocess
-import sys
+import pickle
 
 import pytest
 
 import sbd_core
-from sbd_core.solvers import SOLVERS
+from sbd_core.errors import ArgumentError, MissingExtraError, ModelError
+from sbd_core.solvers import SOLVERS, TopK
+from tests.core.cli.commands import python
 
 
 def test_the_package_exports_these_names_and_has_them() -> None:
@@ -43,21 +44,36 @@ def test_solvers_and_settings_keep_their_names() -> None:
     }
 
 
-def test_configs_are_frozen_hashable_and_sort_their_pins() -> None:
-    made = sbd_core.DecodeConfig(pinned={5: 1, 2: 3})
+def test_configs_and_solvers_are_frozen_values_and_a_config_owns_its_pins_in_order() -> None:
+    pinned = {5: 1, 2: 3}
+    made = sbd_core.DecodeConfig(pinned=pinned)
+    pinned[1] = -5
     assert list(made.pinned) == [2, 5]
     assert hash(made) == hash(sbd_core.DecodeConfig(pinned={2: 3, 5: 1}))
-    for frozen, name in ((made, "seed"), (made.solver, "gamma")):
+    for frozen, name in ((made, "seed"), (made.solver, "gamma"), (TopK(4, "margin"), "k")):
+        for again in (pickle.loads(pickle.dumps(frozen)), dataclasses.replace(frozen)):
+            assert (again, hash(again)) == (frozen, hash(frozen))
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(frozen, name, 1)
         assert not hasattr(frozen, "__dict__")
+    with pytest.raises(TypeError, match="positional"):
+        sbd_core.DecodeConfig("sbd")
 
 
-def test_a_config_keeps_its_own_copy_of_the_pins() -> None:
-    pinned = {0: 3}
-    made = sbd_core.DecodeConfig(pinned=pinned)
-    pinned[1] = -5
-    assert made.pinned == {0: 3}
+@pytest.mark.parametrize(
+    "error",
+    [
+        ArgumentError("block_size", "must be small", 99),
+        ArgumentError("limit", "must fit", 10**5000),
+        MissingExtraError("ui", "gradio"),
+        ModelError("m: has no weights"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_comes_back_from_another_process_as_it_was(error) -> None:
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(back), str(back), back.args) == (type(error), str(error), error.args)
+    assert vars(back) == vars(error)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +85,5 @@ def test_a_config_keeps_its_own_copy_of_the_pins() -> None:
 )
 def test_importing_loads_nothing_heavy(modules, absent) -> None:
     code = f"import sys, {modules}; print([m for m in {absent.split()} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-    assert done.stderr == ""
+    done = python(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")

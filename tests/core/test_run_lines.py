@@ -73,16 +73,6 @@ def test_an_event_travels_as_a_trace_file_has_it():
     assert set(line) - set(held) == {"run", "seq", "type", "lane", "tokens"}
 
 
-def test_each_token_text_travels_once_per_run():
-    wire = RunLines("r1", TEXTS.__getitem__)
-    sent = [
-        pair
-        for event in [*two_passes(), *two_passes()]
-        for pair in json.loads(wire.step("sbd", event)).get("tokens", {}).items()
-    ]
-    assert sent == [("7", "Hello"), ("8", "Bye"), ("9", " world")]
-
-
 HOSTILE = [
     "<script>alert(1)</script>", "</script>", "${alert(1)}", "{{value}}", "`", "\\", '"', "'",
     "\u202eevil", "\u2028", "\x00\x1b", "\ud800", "\U0001f600", "<m>", "<eos>", "&lt;", "",

@@ -86,27 +86,18 @@ def test_sampling_draws_from_the_generator_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "logits",
+    ("argument", "logits", "temperature"),
     [
-        torch.full((1, 3), -INF),
-        torch.tensor([[0.0, math.nan]]),
-        torch.tensor([[0.0, INF]]),
-        torch.zeros(3),
-        torch.zeros(2, 0),
-        torch.zeros(1, 2, 3),
+        ("logits", torch.full((1, 3), -INF), 0.0),
+        ("logits", torch.tensor([[0.0, math.nan]]), 0.0),
+        ("logits", torch.tensor([[0.0, INF]]), 0.0),
+        *(("logits", torch.zeros(*shape), 0.0) for shape in ((3,), (2, 0), (1, 2, 3))),
+        *(("temperature", torch.zeros(1, 2), t) for t in (-0.1, math.nan, INF, True, "1", None)),
     ],
 )
-def test_logits_that_allow_nothing_are_refused(logits) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        Candidates.from_logits(logits)
-    assert caught.value.argument == "logits"
-
-
-@pytest.mark.parametrize("temperature", [-0.1, math.nan, INF, True, "1", None])
-def test_a_bad_temperature_is_refused(temperature) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        Candidates.from_logits(torch.zeros(1, 2), temperature)
-    assert caught.value.argument == "temperature"
+def test_logits_that_allow_nothing_and_a_bad_temperature_are_refused(argument, logits, temperature):
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
+        Candidates.from_logits(logits, temperature)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
@@ -213,15 +204,13 @@ def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(bad, place) 
             measure(logits, LogitStatsSpec(forbidden_id=forbidden_id))
 
 
-def test_a_row_without_a_token_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("logits", "forbidden_id"),
+    [([[-INF] * 30] * 2, None), ([[-INF] * 3 + [1.0]], 3), ([[], []], None)],
+)
+def test_a_row_without_a_token_is_refused(logits, forbidden_id) -> None:
     with pytest.raises(ArgumentError, match=r"^logits: "):
-        measure(torch.full((2, 30), -INF), ALL)
-    only = torch.full((1, 30), -INF)
-    only[0, 3] = 1.0
-    with pytest.raises(ArgumentError, match=r"^logits: "):
-        measure(only, LogitStatsSpec(forbidden_id=3))
-    with pytest.raises(ArgumentError, match=r"^logits: "):
-        measure(torch.zeros(2, 0), ALL)
+        measure(torch.tensor(logits), replace(ALL, forbidden_id=forbidden_id))
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.3, 4.0])

@@ -1,9 +1,7 @@
 """Every setting is declared once: its limits hold, and flags and forms reach it by its name."""
 
 import argparse
-import dataclasses
 import json
-import pickle
 
 import pytest
 
@@ -11,7 +9,7 @@ from sbd_core.cli.decoding_flags import add_arguments, decode_config
 from sbd_core.config import DecodeConfig, config_of, decode_settings, solver_settings
 from sbd_core.errors import ArgumentError
 from sbd_core.settings import settings_of
-from sbd_core.solvers import SOLVERS, Random, TopK, make_solver
+from sbd_core.solvers import SOLVERS, TopK, make_solver
 
 NUMBERS = [
     *((DecodeConfig, item) for item in settings_of(DecodeConfig)),
@@ -116,17 +114,5 @@ def test_a_form_says_whole_numbers_as_floats_and_more_than_its_solver_takes() ->
     ],
 )
 def test_values_that_make_no_config_are_named(values, argument) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         config_of(values)
-    assert caught.value.argument == argument
-
-
-def test_configs_and_solvers_are_plain_dataclasses() -> None:
-    for made in (CONFIG, Random(5)):
-        again = pickle.loads(pickle.dumps(made))
-        assert (again, hash(again)) == (made, hash(made))
-        assert dataclasses.replace(made) == made
-    assert [item.name for item in dataclasses.fields(TopK)] == ["k", "by"]
-    assert TopK(4, "entropy") == TopK(by="entropy", k=4)
-    with pytest.raises(TypeError, match="positional"):
-        DecodeConfig("sbd")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate, stream
+from sbd_core import DecodeConfig, Trace, TraceError, generate, stream
 from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.events import Hindsight, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.solvers import SOLVERS, EntropyBound, Random, TopK
@@ -46,6 +46,7 @@ def many_configs(count: int) -> Iterator[tuple[int, DecodeConfig]]:
             pinned={p: draw.randrange(1, 10) for p in pins} if can_pin else {},
             is_raw_prompt=draw.random() < 0.5,
             allows_untrained_block_size=draw.random() < 0.5,
+            repetition_penalty=draw.choice([None, 1.0, 1.3]),
         )
         yield seed, config
 
@@ -90,7 +91,7 @@ def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevea
     [
         {"strategy": "ntp", "temperature": 1},
         {"strategy": "ntp", "temperature": 1e30},
-        {"strategy": "ntp", "block_size": 2**60},
+        {"strategy": "ntp", "block_size": 1024},
         {"solver": EntropyBound(gamma=1e300)},
         {"solver": EntropyBound(gamma=2**60)},
         {"solver": TopK(k=2**60)},
@@ -98,11 +99,7 @@ def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevea
     ],
 )
 def test_whatever_a_config_allows_comes_back(settings) -> None:
-    try:
-        config = DecodeConfig(**settings)
-    except ArgumentError:
-        return  # not allowed to begin with
-    trace = generate(chance_model(0, end_bias=9.0), "ab", config)
+    trace = generate(chance_model(0, end_bias=9.0), "ab", DecodeConfig(**settings))
     assert Trace.from_json(trace.to_json()) == trace
 
 
@@ -295,11 +292,13 @@ def test_a_value_of_another_type_is_refused_at_its_place(place) -> None:
         assert place in refused(replaced(place, value))
 
 
-@pytest.mark.parametrize("place", [p for p in PLACES if not p.endswith("]") and "." in p[6:]])
-def test_a_missing_field_is_named(place) -> None:
-    if place.startswith(("trace.versions.", "trace.tokens.", "trace.weights.")):
-        return
+FREE_KEYS = ("trace.versions.", "trace.tokens.", "trace.weights.")
 
+
+@pytest.mark.parametrize(
+    "place", [p for p in PLACES if not p.endswith("]") and not p.startswith(FREE_KEYS)]
+)
+def test_a_missing_field_is_named(place) -> None:
     def damage(data: Data) -> None:
         holder, key = at(place, data)
         del holder[key]
@@ -308,7 +307,9 @@ def test_a_missing_field_is_named(place) -> None:
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
-@pytest.mark.parametrize("place", ["trace.events[1].seconds", "trace.config.temperature"])
+@pytest.mark.parametrize(
+    "place", ["trace.events[1].seconds", "trace.config.temperature", "trace.config.solver.gamma"]
+)
 def test_a_number_that_is_not_finite_is_refused(place, text) -> None:
     refused(replaced(place, "HERE").replace('"HERE"', text))
 
@@ -340,12 +341,6 @@ def test_a_huge_number_is_refused_where_a_count_stands(value) -> None:
         assert place in refused(replaced(place, value))
 
 
-def test_a_huge_number_in_the_solver_is_refused_too() -> None:
-    for number in (f"1{'0' * 400}", f"-1{'0' * 400}", "1e999"):
-        text = damaged(lambda d: d["config"]["solver"].update(gamma="HERE"))
-        assert "gamma" in refused(text.replace('"HERE"', number))
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "1", "null", '"sbd-trace"', "true", "nope", "\x00", None, 5, b"{}", ["{}"], {}],
@@ -371,6 +366,22 @@ def test_deep_nesting_is_refused_at_every_depth() -> None:
             refused(nested)
 
 
+def configured(**changes: object) -> Callable[[Data], object]:
+    return lambda data: data["config"].update(changes)
+
+
+BOUND = {"name": "entropy-bound"}
+SETTINGS: list[tuple[str, dict[str, object]]] = [
+    ("seed", {"seed": 2**63}),
+    *(("repetition_penalty", {"repetition_penalty": value}) for value in (0, "1.3", [1], True)),
+    ("solver", {"solver": {"name": "guess"}}),
+    ("solver.name", {"solver": {"name": ["top-k"]}}),
+    ("solver.name", {"solver": {}}),
+    ("tau", {"solver": {**BOUND, "tau": 0.5}}),
+    *(("gamma", {"solver": {**BOUND, "gamma": value}}) for value in (-1, True, "0.1", -(10**400))),
+    *(("k", {"solver": {"name": "top-k", "k": value}}) for value in (0, 1.0)),
+    *(("by", {"solver": {"name": "top-k", "by": value}}) for value in ("luck", ["margin"])),
+]
 RULES: dict[str, tuple[Callable[[Data], object], str]] = {
     "a likely token without its probability": (
         lambda d: d["events"][1]["masked"][0][3].pop(),
@@ -388,7 +399,7 @@ RULES: dict[str, tuple[Callable[[Data], object], str]] = {
         lambda d: d["events"][1]["reveals"].append([2, 6, 0, 0.5]),
         "pinned",
     ),
-    "too many tokens": (lambda d: d["config"].update(max_new_tokens=8), "max_new_tokens"),
+    "too many tokens": (configured(max_new_tokens=8), "max_new_tokens"),
     "a token without text": (
         lambda d: d["tokens"].pop(str(d["events"][1]["reveals"][0][1])),
         "trace.tokens",
@@ -405,8 +416,16 @@ RULES: dict[str, tuple[Callable[[Data], object], str]] = {
         )
         for n in (VERSION - 1, VERSION + 1)
     },
-    "a seed too large": (lambda d: d["config"].update(seed=2**63), "seed"),
     "half a surrogate pair": (lambda d: d["versions"].update({"a\ud800": "1"}), ""),
+    "nothing of a trace": (lambda d: d.clear(), "trace.format: is missing"),
+    **{
+        f"{changes!a:.70}": (configured(**changes), f"trace.config.{at}")
+        for at, changes in SETTINGS
+    },
+    "no penalty": (
+        lambda d: d["config"].pop("repetition_penalty"),
+        "trace.config.repetition_penalty: is missing",
+    ),
 }
 
 
@@ -414,28 +433,6 @@ RULES: dict[str, tuple[Callable[[Data], object], str]] = {
 def test_a_trace_that_contradicts_itself_or_a_rule_is_refused_by_name(name) -> None:
     damage, words = RULES[name]
     assert words in refused(damaged(damage))
-
-
-@pytest.mark.parametrize(
-    ("solver", "word"),
-    [
-        ({"name": "guess"}, "solver"),
-        ({"name": "entropy-bound", "tau": 0.5}, "tau"),
-        ({"name": "entropy-bound", "gamma": -1}, "gamma"),
-        ({"name": "entropy-bound", "gamma": True}, "gamma"),
-        ({"name": "entropy-bound", "gamma": "0.1"}, "gamma"),
-        ({"name": "top-k", "k": 0}, "k"),
-        ({"name": "top-k", "k": 1.0}, "k"),
-        ({"name": "top-k", "by": "luck"}, "by"),
-        ({"name": "top-k", "by": ["margin"]}, "by"),
-        ({"name": ["top-k"]}, "name"),
-        ({}, "name"),
-    ],
-)
-def test_an_unknown_or_malformed_solver_is_refused(solver, word) -> None:
-    message = refused(damaged(lambda d: d["config"].update(solver=solver)))
-    assert message.startswith("trace.config")
-    assert word in message
 
 
 @pytest.mark.parametrize("place", [p for p in PLACES if p.split(".")[-1] in STRINGS])
@@ -491,17 +488,6 @@ def test_a_damaged_predraft_is_named(place, value) -> None:
         Trace.from_json(json.dumps(data))
 
 
-def test_a_trace_says_its_penalty() -> None:
-    data = copy.deepcopy(SOUND)
-    data["config"]["repetition_penalty"] = 1.3
-    assert Trace.from_json(json.dumps(data)).config.repetition_penalty == 1.3
-    for value in (0, "1.3", [1], True):
-        data["config"]["repetition_penalty"] = value
-        assert refused(json.dumps(data)).startswith("trace.config.repetition_penalty: ")
-    del data["config"]["repetition_penalty"]
-    assert "repetition_penalty: is missing" in refused(json.dumps(data))
-
-
 def test_rows_that_an_earlier_version_left_to_the_machine_are_the_default() -> None:
     data = sound()
     data["config"]["max_rows"] = None
@@ -519,10 +505,6 @@ def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
         message = refused(json.dumps({**SOUND, "shape": rest}))
         assert message.startswith(f"trace.shape.{name}: must be given")
     assert refused(json.dumps({**SOUND, "shape": [1]})).startswith("trace.shape: ")
-
-
-def test_what_is_no_trace_at_all_is_told_apart_from_damage() -> None:
-    assert "trace.format: is missing" in refused("{}")
 
 
 def test_an_event_mentions_every_token_id_that_its_data_holds() -> None:

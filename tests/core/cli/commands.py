@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sbd_core.__main__ import main
 
@@ -34,9 +35,26 @@ def in_two(launcher: Sequence[str], module: str, *commands: Sequence[str]) -> st
     return done.stdout
 
 
-if __name__ == "__main__":
-    sys.exit(run_all(sys.argv[1]))
+def python(code: str, *words: object, **where: Any) -> subprocess.CompletedProcess[str]:
+    """What a new Python makes of `code` and its words; where: folder and environment of the run."""
+    line = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, **where)
+
+
+def refusal(capsys, words: Sequence[str]) -> str:
+    """The one line with which a command ends with status 2, without `error: ` before it."""
+    capsys.readouterr()
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+    return printed.err.removeprefix("error: ")
 
 
 def last_line(capsys) -> dict:
     return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(sys.argv[1]))

@@ -42,7 +42,7 @@ training.Accelerator = ShardingAccelerator  # type: ignore[misc]
 
 if __name__ == "__main__":
     first, *others = json.loads(sys.argv[1])
-    with signalled_at(0, pytest.MonkeyPatch()):
+    with signalled_at(1, pytest.MonkeyPatch()):
         assert main(first) == 130
     status = run_all(json.dumps(others))
     sys.stdout.flush()

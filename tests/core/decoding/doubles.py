@@ -25,6 +25,14 @@ def best(row: Sequence[float]) -> int:
     return max(range(1, len(row)), key=lambda token: (row[token], -token))
 
 
+def penalised(row: Sequence[float], before: Sequence[int], penalty: float) -> list[float]:
+    """The logits of a row under the repetition penalty of the tokens before it."""
+    return [
+        (value * penalty if value < 0 else value / penalty) if token in before else value
+        for token, value in enumerate(row)
+    ]
+
+
 def chance_model(
     seed: int,
     *,

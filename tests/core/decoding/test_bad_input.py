@@ -1,6 +1,7 @@
 """Bad arguments: the right error, at the call, on one line, naming argument, rule and value."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -84,80 +85,59 @@ def test_other_arrays_are_refused_by_the_rule_they_break(ids) -> None:
         generate(chance_model(0), ids, DecodeConfig())
 
 
-BAD_FIELDS = [
-    *(("strategy", value) for value in ("SBD", ["sbd"])),
-    *(("solver", value) for value in ("entropy-bound", None, EntropyBound)),
-    *(("block_size", value) for value in (0, -1, 1.0, True, "4", None, NAN, -HUGE)),
-    *(("max_new_tokens", value) for value in (0, -5, 2.0, False, "8", None, INF)),
-    *(("temperature", value) for value in (-0.1, NAN, INF, -INF, True, "1", None, HUGE, 1j)),
-    *(("seed", value) for value in (-1, 2**63, 0.0, True, "0", None, HUGE)),
-    *(("top_k_recorded", value) for value in (-1, 51, 1.0, True, None)),
-    *(("max_rows", value) for value in (-1, 0, 1.0, True, "2", None, NAN, INF)),
-    *(("repetition_penalty", value) for value in (0, 0.09, 101, -1.1, NAN, INF, True, "1.1", HUGE)),
-    *(("is_raw_prompt", value) for value in (0, 1, None, "yes")),
-    *(("allows_untrained_block_size", value) for value in (0, 1, None, "yes")),
-    *(("pinned", value) for value in (None, [1, 2], "x", 3)),
+NO_FLAGS, NO_COUNTS = (0, 1, None, "yes"), (0, -1, 1.5, True, None)
+BAD_SETTINGS = [
+    *((DecodeConfig, "strategy", value) for value in ("SBD", ["sbd"])),
+    *((DecodeConfig, "solver", value) for value in ("entropy-bound", None, EntropyBound)),
+    *((DecodeConfig, "block_size", value) for value in (*NO_COUNTS, 1.0, "4", NAN, -HUGE)),
+    *((DecodeConfig, "max_new_tokens", value) for value in (*NO_COUNTS, 2.0, False, "8", INF)),
+    *((DecodeConfig, "temperature", value) for value in (-0.1, NAN, INF, -INF, True, "1", None)),
+    *((DecodeConfig, "temperature", value) for value in (HUGE, 1j)),
+    *((DecodeConfig, "seed", value) for value in (-1, 2**63, 0.0, True, "0", None, HUGE)),
+    *((DecodeConfig, "top_k_recorded", value) for value in (-1, 51, 1.0, True, None)),
+    *((DecodeConfig, "max_rows", value) for value in (*NO_COUNTS, "2", NAN, INF)),
+    *((DecodeConfig, "repetition_penalty", value) for value in (0, 0.09, 101, -1.1, NAN, INF)),
+    *((DecodeConfig, "repetition_penalty", value) for value in (True, "1.1", HUGE)),
+    *((DecodeConfig, "is_raw_prompt", value) for value in NO_FLAGS),
+    *((DecodeConfig, "allows_untrained_block_size", value) for value in NO_FLAGS),
+    *((DecodeConfig, "pinned", value) for value in (None, [1, 2], "x", 3)),
+    *(
+        (rule, "gamma", value)
+        for rule in SOLVERS.values()
+        if "gamma" in rule.__dataclass_fields__
+        for value in (-1e-9, -1, NAN, INF, -INF, True, "0.1", None, HUGE, -HUGE)
+    ),
+    *((ConfidenceThreshold, "tau", value) for value in (-0.1, 1.1, NAN, True, HUGE)),
+    *((Factor, "factor", value) for value in (-0.1, NAN, INF, None, HUGE)),
+    *((rule, "k", value) for rule in (TopK, Random, LeftToRight) for value in NO_COUNTS),
+    *((TopK, "by", value) for value in ("", "probability", None, ["margin"], 0)),
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), BAD_FIELDS, ids=brief)
-def test_a_bad_setting_is_named(field, value) -> None:
-    refused(lambda: DecodeConfig(**{field: value}), field, value)
+@pytest.mark.parametrize(("made", "field", "value"), BAD_SETTINGS, ids=brief)
+def test_a_bad_setting_is_named(made, field, value) -> None:
+    refused(lambda: made(**{field: value}), field, value)
+
+
+def pinned(pins: dict, **settings) -> object:
+    return stream(chance_model(0), "ab", DecodeConfig(max_new_tokens=8, pinned=pins, **settings))
 
 
 @pytest.mark.parametrize(
-    ("rule", "field", "value"),
+    ("call", "argument", "value"),
     [
-        *(
-            (rule, "gamma", value)
-            for rule in SOLVERS.values()
-            if "gamma" in rule.__dataclass_fields__
-            for value in (-1e-9, -1, NAN, INF, -INF, True, "0.1", None, HUGE, -HUGE)
-        ),
-        *((ConfidenceThreshold, "tau", value) for value in (-0.1, 1.1, NAN, True, HUGE)),
-        *((Factor, "factor", value) for value in (-0.1, NAN, INF, None, HUGE)),
-        *((rule, "k", v) for rule in (TopK, Random, LeftToRight) for v in (0, -1, 1.5, True, None)),
-        *((TopK, "by", value) for value in ("", "probability", None, ["margin"], 0)),
-    ],
-    ids=brief,
-)
-def test_a_bad_solver_setting_is_named(rule, field, value) -> None:
-    refused(lambda: rule(**{field: value}), field, value)
-
-
-def test_an_unknown_solver_and_a_setting_it_does_not_take_are_named() -> None:
-    refused(lambda: make_solver("greedy", {}), "solver", "greedy")
-    refused(lambda: make_solver("top-k", {"gamma": 0.5}), "gamma", 0.5)
-    refused(lambda: make_solver("factor", {"k": 2}), "k", 2)
-
-
-@pytest.mark.parametrize(
-    ("pinned", "argument", "value"),
-    [
-        ({-1: 3}, "pinned offset", -1),
-        ({8: 3}, "pinned offset", 8),
-        ({True: 3}, "pinned offset", True),
-        ({"0": 3}, "pinned offset", "0"),
-        ({0: -1}, "pinned[0]", -1),
-        ({0: 1.0}, "pinned[0]", 1.0),
-        ({0: None}, "pinned[0]", None),
-        ({0: False}, "pinned[0]", False),
+        (lambda: make_solver("greedy", {}), "solver", "greedy"),
+        (lambda: make_solver("top-k", {"gamma": 0.5}), "gamma", 0.5),
+        (lambda: make_solver("factor", {"k": 2}), "k", 2),
+        *((partial(pinned, {0: 3}, strategy=name), "pinned", name) for name in ("ntp", "verify")),
+        (partial(pinned, {0: 3}, solver=CausalFirst()), "pinned", "causal-first"),
+        *((partial(pinned, {value: 3}), "pinned offset", value) for value in (-1, 8, True, "0")),
+        *((partial(pinned, {0: value}), "pinned[0]", value) for value in (-1, 1.0, None, False)),
+        *((partial(pinned, {1: token}), "pinned[1]", token) for token in (MASK, len(TEXTS), 2**62)),
     ],
 )
-def test_a_bad_pin_is_named(pinned, argument, value) -> None:
-    refused(lambda: DecodeConfig(max_new_tokens=8, pinned=pinned), argument, value)
-
-
-@pytest.mark.parametrize("token_id", [MASK, len(TEXTS), 2**62])
-def test_a_pin_the_model_cannot_hold_is_named(token_id) -> None:
-    config = DecodeConfig(pinned={1: token_id})
-    refused(lambda: stream(chance_model(0), "ab", config), "pinned[1]", token_id)
-
-
-def test_pins_need_sbd_and_a_solver_that_sees_them() -> None:
-    for strategy in ("ntp", "verify"):
-        refused(lambda s=strategy: DecodeConfig(strategy=s, pinned={0: 3}), "pinned", strategy)
-    refused(lambda: DecodeConfig(solver=CausalFirst(), pinned={0: 3}), "pinned", "causal-first")
+def test_a_solver_or_a_pin_that_cannot_be_is_named(call, argument, value) -> None:
+    refused(call, argument, value)
 
 
 BAD_PROMPTS = [

@@ -1,11 +1,11 @@
 """Laws of decoding with an adapter that only the rows of a block read."""
 
 import dataclasses
+import os
 import shutil
 from pathlib import Path
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from sbd_core.config import DecodeConfig
@@ -15,7 +15,6 @@ from sbd_core.hf.conversions import merge
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.model_folder import ADAPTER_INFO
-from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.solvers import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
 from tests.core.decoding.doubles import random_ids
@@ -49,44 +48,6 @@ def test_batches_give_what_single_texts_give(adapted: HuggingFaceModel, strategy
     ]
 
 
-def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) -> None:
-    ids = max(random_ids(5, adapted.vocabulary_size), key=len)
-    masks = [adapted.mask_token_id] * 6
-    at_once = adapted.forward(adapted.new_cache(), ids, masks, 1)
-    cache = adapted.new_cache()
-    adapted.forward(cache, ids[:3], masks, 1)
-    later = adapted.forward(cache, ids[3:], masks, 1)
-    torch.testing.assert_close(later, at_once, atol=1e-4, rtol=1e-4)
-
-
-def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(adapted) -> None:
-    """Its row equals the causal token that it would be; its masks, the block behind that."""
-    first, second = random_ids(2, adapted.vocabulary_size, 9)
-    masks = [adapted.mask_token_id] * 3
-    caches = adapted.new_caches(2)
-    adapted.forward_batch([ForwardRequest(cache, first, (), 1) for cache in caches])
-    predrafts = [
-        PredraftBlock(1, [second[3], *masks], is_alternative=True),
-        PredraftBlock(2, masks),
-        PredraftBlock(0, [second[4], *masks[1:]], is_alternative=True),
-    ]
-    beside, alone = adapted.forward_batch(
-        [
-            ForwardRequest(caches[0], second[:2], masks, 2, predrafts),
-            ForwardRequest(caches[1], [second[0], second[3]], masks, 1),
-        ]
-    )
-    torch.testing.assert_close(beside[5:9], alone, atol=1e-4, rtol=1e-4)
-    caches[1].truncate(len(first))
-    for request, rows in (
-        (ForwardRequest(caches[1], second[:2], masks, 2), slice(0, 5)),
-        (ForwardRequest(caches[1], second[4:5], masks[1:], 1), slice(12, 15)),
-    ):
-        [wanted] = adapted.forward_batch([request])
-        caches[1].truncate(len(first))
-        torch.testing.assert_close(beside[rows], wanted, atol=1e-4, rtol=1e-4)
-
-
 def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:
     """Without the sampler head the drafts are others, and the answer is the same."""
     plain = dataclasses.replace(adapted.adapter, sampler=None)
@@ -100,16 +61,6 @@ def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:
     assert any(one != other for one, other in drafts)
 
 
-def test_the_mask_is_never_an_answer_and_costs_no_causal_row(adapted: HuggingFaceModel) -> None:
-    [ids] = random_ids(1, adapted.vocabulary_size)
-    parts = zip(adapted.new_caches(2), ([adapted.mask_token_id] * 4, ()), strict=True)
-    requests = [ForwardRequest(cache, ids, block, 1) for cache, block in parts]
-    with_block, alone = adapted.forward_batch(requests)
-    torch.testing.assert_close(with_block[:1], alone, atol=1e-4, rtol=1e-4)
-    trace = generate(adapted, ids, DecodeConfig(block_size=8, max_new_tokens=30))
-    assert adapted.mask_token_id not in trace.token_ids
-
-
 def test_an_adapter_of_other_weights_is_refused(adapter_folder, tiny_folders, tmp_path) -> None:
     adapter = read_block_adapter(adapter_folder)
     info = dataclasses.replace(adapter.info, base=str(tiny_folders["qwen3"]))
@@ -118,28 +69,24 @@ def test_an_adapter_of_other_weights_is_refused(adapter_folder, tiny_folders, tm
         loaded(tmp_path)
 
 
+def without_the_mask(weights: Path) -> None:
+    tensors = load_file(weights)
+    del tensors["mask_embedding"]
+    save_file(tensors, weights)
+
+
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ("info", "is damaged, or of a newer version"),
-        ("cut", "is damaged"),
-        ("mask", "lacks 'mask_embedding'"),
-        ("gone", "is damaged"),
+        (lambda weights: weights.with_name(ADAPTER_INFO).write_text("[]"), "or of a newer version"),
+        (lambda weights: os.truncate(weights, 5000), "is damaged"),
+        (Path.unlink, "is damaged"),
+        (without_the_mask, "lacks 'mask_embedding'"),
     ],
 )
 def test_a_damaged_folder_is_one_line(adapter_folder, tmp_path, damage, words) -> None:
     shutil.copytree(adapter_folder, tmp_path, dirs_exist_ok=True)
-    [weights] = tmp_path.glob("*.safetensors")
-    if damage == "info":
-        (tmp_path / ADAPTER_INFO).write_text("[]")
-    elif damage == "cut":
-        weights.write_bytes(weights.read_bytes()[:-100])
-    elif damage == "gone":
-        weights.unlink()
-    else:
-        tensors = load_file(weights)
-        del tensors["mask_embedding"]
-        save_file(tensors, weights)
+    damage(*tmp_path.glob("*.safetensors"))
     with pytest.raises(ModelError, match=words) as raised:
         loaded(tmp_path)
     assert "\n" not in str(raised.value)

@@ -1,6 +1,7 @@
 """Laws 1 to 3: a decode is what it is from scratch, by transformers' greedy, and in any batch."""
 
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from sbd_core.solvers import EntropyBound, Random
 from tests.core.decoding import reference
 from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
 from tests.core.decoding.reference import Recorder
-from tests.scripted import ScriptedModel
+from tests.scripted import by_position
 
 
 def assert_near(found: torch.Tensor, expected: torch.Tensor) -> None:
@@ -125,10 +126,6 @@ def test_the_cache_is_exact_around_pinned_blocks(llama) -> None:
         check_cache_after_every_pass(llama, prompt, config)
 
 
-NUM_PROMPTS = 40
-BLOCK_SIZES = (2, 5, 16)
-
-
 def greedy(model: HuggingFaceModel, prompt_ids, num_new: int, **settings) -> tuple[int, ...]:
     """transformers' own greedy decoding, the mask token suppressed."""
     ids = torch.tensor([list(prompt_ids)])
@@ -156,15 +153,20 @@ def answer(
     return trace.token_ids
 
 
-def test_ntp_and_verify_are_greedy_generate_on_random_models(tiny) -> None:
-    answers = []
-    for index, prompt in enumerate(random_ids(NUM_PROMPTS, tiny.vocabulary_size)):
-        expected = greedy(tiny, prompt, 6)
-        assert answer(tiny, prompt, "ntp", 6) == expected
-        size = BLOCK_SIZES[index % len(BLOCK_SIZES)]
-        assert answer(tiny, prompt, "verify", 6, size) == expected
-        answers.append(expected)
-    assert len(set(answers)) > NUM_PROMPTS // 2, "the prompts hardly mattered"
+@pytest.mark.parametrize("penalty", [0.8, 1.0, 1.3])
+def test_ntp_and_verify_are_greedy_generate_on_random_models(tiny, penalty) -> None:
+    answers, num_other = set(), 0
+    drafting = [*product((2, 5, 16), (3, 7, 17, 41))]
+    prompts = random_ids(len(drafting), tiny.vocabulary_size, 20)
+    for prompt, (block_size, max_rows) in zip(prompts, drafting, strict=True):
+        expected = greedy(tiny, prompt, 16, repetition_penalty=penalty)
+        assert answer(tiny, prompt, "ntp", 16, repetition_penalty=penalty) == expected
+        settings = {"max_rows": max_rows, "repetition_penalty": penalty}
+        assert answer(tiny, prompt, "verify", 16, block_size, **settings) == expected
+        answers.add(expected)
+        num_other += expected != greedy(tiny, prompt, 16)
+    assert len(answers) > 6, "the prompts hardly mattered"
+    assert num_other > 6 or penalty == 1, "the penalty hardly changed an answer"
 
 
 @pytest.mark.parametrize("max_rows", [3, 9, 41])
@@ -198,14 +200,8 @@ def test_verify_ends_at_the_length_asked_for_even_when_every_draft_is_right(temp
 
 def test_verify_is_ntp_where_logits_are_equal() -> None:
     """Coarse dtypes tie; both must take the same one of the equals, as generate() does."""
-    row = [0.0] * 50
-    model = ScriptedModel(
-        texts=["<m>", "<eos>", *(chr(200 + i) for i in range(48))],
-        next_logits=lambda tokens: [-9.0, -9.0, *row[2:]],
-        block_logits=lambda tokens, block: [[-9.0, -9.0, *row[2:]]] * len(block),
-        mask_token_id=0,
-        end_token_ids=frozenset({1}),
-    )
+    texts = ["<m>", "<eos>", *(chr(200 + i) for i in range(48))]
+    model = by_position(texts, lambda _: [-9.0, -9.0, *[0.0] * 48])
     expected = answer(model, [5], "ntp", 9)
     assert expected == (2,) * 9
     assert answer(model, [5], "verify", 9, 4) == expected

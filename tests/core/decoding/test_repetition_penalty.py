@@ -11,8 +11,7 @@ from transformers import RepetitionPenaltyLogitsProcessor
 from sbd_core import DecodeConfig, ModelError, Trace, generate
 from sbd_core.decoding.repetition import SeenTokens
 from tests.conftest import in_pytorch
-from tests.core.decoding.doubles import END, MASK, chance_model, random_ids
-from tests.core.decoding.test_laws import greedy
+from tests.core.decoding.doubles import END, MASK, chance_model, penalised
 
 PENALTY = 1.3
 
@@ -42,25 +41,6 @@ def test_each_row_is_penalised_once_as_transformers_does_it() -> None:
         assert torch.equal(rows, torch.cat(wanted))
 
 
-def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
-    num_other = 0
-    for prompt in random_ids(6, tiny.vocabulary_size, 20):
-        for penalty in (0.8, 2.0):
-            found = generate(tiny, prompt, config("ntp", repetition_penalty=penalty)).token_ids
-            assert found == greedy(tiny, prompt, 24, repetition_penalty=penalty)
-        plain = generate(tiny, prompt, config("ntp", repetition_penalty=1.0)).token_ids
-        num_other += plain != found
-    assert num_other > 4, "the penalty hardly changed an answer"
-
-
-def penalised(row: list[float], before: list[int]) -> list[float]:
-    """The rule again, in plain numbers."""
-    return [
-        (value * PENALTY if value < 0 else value / PENALTY) if token in before else value
-        for token, value in enumerate(row)
-    ]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_masked_row_counts_what_is_known_at_its_left(seed) -> None:
     """Every row that sbd recorded is the model's own under the rule; pins at its right are not."""
@@ -77,7 +57,7 @@ def test_a_masked_row_counts_what_is_known_at_its_left(seed) -> None:
         for item in event.masked:
             offset = item.position - start
             before = [*text, *(t for t in block[:offset] if t != MASK)]
-            row = penalised([-9e9, *rows[offset][1:]], before)
+            row = penalised([-9e9, *rows[offset][1:]], before, PENALTY)
             if max(pinned, default=0) > item.position:
                 row[END] = -9e9  # it would cut the pin off
             order = sorted(range(len(row)), key=lambda token: -row[token])
@@ -86,7 +66,7 @@ def test_a_masked_row_counts_what_is_known_at_its_left(seed) -> None:
             assert item.top_probabilities == pytest.approx(wanted, rel=1e-4)
         for found in event.hindsight:
             ids = [*trace.prompt_token_ids, *trace.token_ids[: found.position]]
-            row = penalised([-9e9, *list(model.next_logits(tuple(ids)))[1:]], ids)
+            row = penalised([-9e9, *list(model.next_logits(tuple(ids)))[1:]], ids, PENALTY)
             assert found.argmax_id == max(range(len(row)), key=row.__getitem__)
             share = torch.tensor(row).softmax(0)[found.token_id].item()
             assert found.probability == pytest.approx(share, rel=1e-4)

@@ -12,22 +12,20 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.sampling import Candidates, forbid
 from sbd_core.solvers import SOLVERS, CausalFirst, EntropyBound
 from tests.core.decoding.doubles import END, MASK, TEXTS, chance_model, corpus_texts, random_ids
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, by_position
 
 LETTERS = range(2, len(TEXTS))
 
 
-def random_config(draw: random.Random, solver, pinned=None) -> DecodeConfig:
+def random_config(draw: random.Random, solver) -> DecodeConfig:
     """Any block size, mostly no divisor of the answer's length."""
-    num_new = draw.randint(1, 24)
     return DecodeConfig(
         solver=solver,
         block_size=draw.randint(1, 11),
-        max_new_tokens=num_new,
+        max_new_tokens=draw.randint(1, 24),
         temperature=draw.choice([0.0, 1.0]),
         seed=draw.randrange(1000),
         top_k_recorded=draw.randint(0, 12),
-        pinned={k: v for k, v in (pinned or {}).items() if k < num_new},
     )
 
 
@@ -113,14 +111,7 @@ def test_pinned_tokens_stay_and_are_never_revealed(name) -> None:
         config = random_config(draw, SOLVERS[name]())
         for pinned in pin_patterns(draw, config.block_size, config.max_new_tokens):
             model = chance_model(seed, end_bias=-3.0)
-            pinned_config = DecodeConfig(
-                solver=config.solver,
-                block_size=config.block_size,
-                max_new_tokens=config.max_new_tokens,
-                seed=config.seed,
-                pinned=pinned,
-            )
-            trace = generate(model, "ab", pinned_config)
+            trace = generate(model, "ab", replace(config, pinned=pinned))
             check_reveals(trace)
             assert trace.num_forwards == len(model.calls)
 
@@ -165,13 +156,7 @@ def certain_model(is_certain: list[bool]) -> ScriptedModel:
         sure = is_certain[position % len(is_certain)]
         return [-math.inf, -math.inf, -math.inf if sure else 0.0, 0.0]
 
-    return ScriptedModel(
-        texts=["<m>", "<eos>", "b", "c"],
-        next_logits=lambda tokens: row(len(tokens) - 1),
-        block_logits=lambda tokens, block: [row(len(tokens) - 1 + i) for i in range(len(block))],
-        mask_token_id=0,
-        end_token_ids=frozenset({1}),
-    )
+    return by_position(["<m>", "<eos>", "b", "c"], row)
 
 
 def test_gamma_0_also_reveals_what_is_exactly_certain_and_one_more() -> None:
@@ -190,13 +175,7 @@ def test_nothing_masked_stands_before_an_end_token_and_no_pass_is_spent_after_it
         token = END if position == 3 else 2
         return [8.0 if t == token else (6.0 if t == 3 else 0.0) - position for t in range(4)]
 
-    model = ScriptedModel(
-        texts=["<m>", "<eos>", "b", "c"],
-        next_logits=lambda tokens: row(len(tokens) - 1),
-        block_logits=lambda tokens, block: [row(len(tokens) - 1 + i) for i in range(len(block))],
-        mask_token_id=0,
-        end_token_ids=frozenset({END}),
-    )
+    model = by_position(["<m>", "<eos>", "b", "c"], row)
     config = DecodeConfig(block_size=8, max_new_tokens=16, solver=EntropyBound(gamma=0.0))
     trace = generate(model, "b", config)
     order = [reveal.position for event in trace.events for reveal in event.reveals]
@@ -210,14 +189,8 @@ def test_nothing_masked_stands_before_an_end_token_and_no_pass_is_spent_after_it
 
 def eager_model() -> ScriptedModel:
     """It would end the answer at once, wherever it may."""
-    row = [0.0, 0.0, 9.0, 1.0]
-    return ScriptedModel(
-        texts=["<unknown>", "<m>", "<eos>", "a"],
-        next_logits=lambda tokens: row,
-        block_logits=lambda tokens, block: [row] * len(block),
-        mask_token_id=1,
-        end_token_ids=frozenset({2}),
-    )
+    ids = {"mask_token_id": 1, "end_token_ids": frozenset({2})}
+    return by_position(["<unknown>", "<m>", "<eos>", "a"], lambda _: [0.0, 0.0, 9.0, 1.0], **ids)
 
 
 @pytest.mark.parametrize("last", [0, 3, 5])
@@ -275,10 +248,9 @@ def test_each_block_starts_with_what_ntp_gives_behind_the_same_text(adapted, pen
 def test_gamma_0_is_next_token_prediction(adapted, penalty, temperature) -> None:
     shared = {"max_new_tokens": 12, "repetition_penalty": penalty}
     shared |= {"temperature": temperature}
-    config = DecodeConfig(strategy="sbd", solver=CausalFirst(gamma=0.0), block_size=1,
-                          allows_untrained_block_size=True, **shared)  # fmt: skip
     ntp = DecodeConfig(strategy="ntp", **shared)
-    wide = replace(config, block_size=4)
+    wide = replace(GREEDY, solver=CausalFirst(gamma=0.0), block_size=4, **shared)
+    config = replace(wide, block_size=1, allows_untrained_block_size=True)
     for prompt in random_ids(3, adapted.vocabulary_size):
         wanted, found = generate(adapted, prompt, ntp), generate(adapted, prompt, config)
         assert (found.token_ids, found.num_forwards) == (wanted.token_ids, wanted.num_forwards)
@@ -287,9 +259,7 @@ def test_gamma_0_is_next_token_prediction(adapted, penalty, temperature) -> None
 
 
 def test_each_guess_is_recorded_by_the_row_of_its_own_position(nano: HuggingFaceModel) -> None:
-    config = DecodeConfig(
-        strategy="sbd", solver=CausalFirst(gamma=1.0), block_size=5, max_new_tokens=20
-    )
+    config = replace(GREEDY, solver=CausalFirst(gamma=1.0), max_new_tokens=20)
     assert nano.mask_token_id is not None
     trace = generate(nano, corpus_texts(1)[0], config)
     for event in trace.events:

@@ -163,13 +163,10 @@ def test_an_answer_also_ends_where_the_adapters_tokenizer_ends_one(base, tmp_pat
 
 
 def test_an_adapter_folder_decodes_as_its_merged_model(base, tmp_path) -> None:
-    lora = peft.LoraConfig(
-        target_modules=["q_proj", "v_proj"], init_lora_weights=False, trainable_token_indices=[2]
-    )
-    torch.manual_seed(0)
-    adapted = peft.get_peft_model(AutoModelForCausalLM.from_pretrained(base), lora)
-    adapted.save_pretrained(tmp_path / "adapter")
-    loaded = sbd_core.load(tmp_path / "adapter", device="cpu", dtype="float32")
+    lora = peft.LoraConfig(**ALONE, trainable_token_indices=TOKENS)
+    adapter = adapter_of(base, tmp_path / "adapter", lora)
+    adapted = peft.PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), adapter)
+    loaded = sbd_core.load(adapter, device="cpu", dtype="float32")
     answer = list(sbd_core.generate(loaded, PROMPT, CONFIG).token_ids)
     ids = torch.tensor([PROMPT])
     options = {"custom_generate": sbd_core.hf.generate, "max_new_tokens": 12, "block_size": 4}

@@ -281,9 +281,8 @@ class Mine(LogitsProcessor):
 )
 def test_what_cannot_be_honoured_is_refused_by_name(arguments, argument, plain, tokenizer) -> None:
     inputs = tokenizer(PROMPTS[:1], return_tensors="pt")
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         plain.generate(**inputs, custom_generate=generate, max_new_tokens=4, **arguments)
-    assert caught.value.argument == argument
 
 
 def test_a_warper_of_logits_is_applied_before_entropies() -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import yaml
@@ -13,7 +12,7 @@ from sbd_core.__main__ import main
 from sbd_core.hf import prepare
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.models.web_folder import open_web
-from tests.core.cli.commands import last_line
+from tests.core.cli.commands import last_line, python, refusal
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 ALONE = """
@@ -39,13 +38,7 @@ print(json.dumps({name: ids[0, prompt.shape[1] :].tolist() for name, ids in foun
 
 def through_transformers(folder, question, home, *more) -> subprocess.CompletedProcess[str]:
     environment = {"HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(Path.cwd())}
-    return subprocess.run(
-        [sys.executable, "-c", ALONE, str(folder), question, *more],
-        cwd=home,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-    )
+    return python(ALONE, folder, question, *more, cwd=home, env={**os.environ, **environment})
 
 
 def test_the_bundled_model_decodes_through_transformers(nano, tmp_path, capsys) -> None:
@@ -99,7 +92,6 @@ def test_what_transformers_alone_cannot_decode_is_refused_in_one_sentence(tmp_pa
     save_tiny(base, "llama", tiny_tokenizer())
     prepare(base, ready)
     (full / "something").mkdir(parents=True)
-    capsys.readouterr()
     cases = [
         (REAL_MODEL, "out", "model: 'sbd-smollm2-135m' is an adapter beside its base"),
         (base, "out", f"model: {str(base)!r} is not trained for Set Block Decoding"),
@@ -108,8 +100,6 @@ def test_what_transformers_alone_cannot_decode_is_refused_in_one_sentence(tmp_pa
         (base, "full", "out: must be a new folder or an empty one"),
     ]
     for model, out, reason in cases:
-        assert main(["export", "hub", "--model", str(model), "--out", str(tmp_path / out)]) == 2
-        said = capsys.readouterr().err
-        assert said.startswith(f"error: {reason}")
-        assert said.count("\n") == 1
+        words = ["export", "hub", "--model", str(model), "--out", str(tmp_path / out)]
+        assert refusal(capsys, words).startswith(reason)
     assert not (tmp_path / "out").exists()

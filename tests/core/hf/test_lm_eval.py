@@ -11,6 +11,7 @@ from sbd_core.cli.measure import IFEVAL, with_defaults
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import EXTRAS
+from tests.core.cli.commands import refusal
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 QUESTIONS = ["Tara has 49 pencils.", "The answer is", "a", "Why?", "7 and 7"]
@@ -40,8 +41,7 @@ def test_words_that_run_a_model_get_ours_and_our_tasks() -> None:
 
 def test_the_extra_is_named_where_lm_eval_is_missing(monkeypatch, capsys) -> None:
     monkeypatch.setitem(EXTRAS, "lm-eval", ("no_such_package",))
-    assert main(["lm-eval", "--tasks", "x"]) == 2
-    assert 'pip install "sbd-core[lm-eval]"' in capsys.readouterr().err
+    assert 'pip install "sbd-core[lm-eval]"' in refusal(capsys, ["lm-eval", "--tasks", "x"])
 
 
 @pytest.fixture(scope="module")

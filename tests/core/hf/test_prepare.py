@@ -17,6 +17,7 @@ import sbd_core
 from sbd_core import DecodeConfig, ModelError
 from sbd_core.__main__ import main
 from sbd_core.hf import prepare
+from tests.core.cli.commands import refusal
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_model
 
 RESERVED = [f"<|reserved_special_token_{i}|>" for i in range(3)]
@@ -122,18 +123,14 @@ def test_what_cannot_be_prepared_is_one_line_and_nothing_is_written(tmp_path, ca
     bert = BertLMHeadModel(BertConfig(vocab_size=40, num_hidden_layers=1, **sizes))
     bert.save_pretrained(tmp_path / "bert")
     tokenizer_with([]).save_pretrained(tmp_path / "bert")
-    capsys.readouterr()
     for name, rule in (("bert", "model: must be causal"), ("none", "there is no folder")):
-        assert main(["prepare", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        assert rule in said
+        words = ["prepare", str(tmp_path / name), "--out", str(tmp_path / "out")]
+        assert rule in refusal(capsys, words)
         assert [path.name for path in tmp_path.iterdir()] == ["bert"]
 
 
 def test_bad_arguments_name_the_argument(tmp_path, capsys) -> None:
     source = saved(tmp_path / "model", tokenizer_with([]), 29)
-    capsys.readouterr()  # the bars of making the model
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("mine")
     (tmp_path / "file").write_text("mine")
@@ -142,21 +139,20 @@ def test_bad_arguments_name_the_argument(tmp_path, capsys) -> None:
         ("new", ["--max-block-size", "1"], "max_block_size"),
         ("new", ["--min-block-size", "0"], "min_block_size"),
     ):
-        assert main(["prepare", str(source), "--out", str(tmp_path / out), *words]) == 2
-        assert capsys.readouterr().err.startswith(f"error: {argument}: ")
+        given = ["prepare", str(source), "--out", str(tmp_path / out), *words]
+        assert refusal(capsys, given).startswith(f"{argument}: ")
     assert (tmp_path / "full" / "file").read_text() == (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_prepared_model_says_that_it_is_not_trained(tmp_path, capsys) -> None:
     source = saved(tmp_path / "model", tokenizer_with([]), 29)
     words = ["--max-new-tokens", "4", "--device", "cpu"]
-    assert main(["generate", "hello", "--model", str(source), *words]) == 2
-    assert "no mask token: sbd prepare gives it one" in capsys.readouterr().err
+    said = refusal(capsys, ["generate", "hello", "--model", str(source), *words])
+    assert "no mask token: sbd prepare gives it one" in said
     prepare(source, tmp_path / "ready")
     for place in ("hub", "web"):  # prepared it is, and need not be again
-        target = str(tmp_path / place)
-        assert main(["export", place, "--model", str(tmp_path / "ready"), "--out", target]) == 2
-        told = capsys.readouterr().err
+        export = ["export", place, "--out", str(tmp_path / place)]
+        told = refusal(capsys, [*export, "--model", str(tmp_path / "ready")])
         assert "sbd train --stage sbd --init" in told
         assert "sbd prepare" not in told
     said = {}

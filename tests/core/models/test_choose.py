@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +16,7 @@ from sbd_core.models.backends.choose import prepare_for_many_texts
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
 from tests.conftest import loaded
+from tests.core.cli.commands import python
 
 CONFIG = DecodeConfig(strategy="verify", block_size=4, max_new_tokens=12)
 PROMPT = (5, 6, 7)
@@ -41,21 +40,30 @@ def lines(caplog) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "runs_on"),
+    ("name", "dtype", "runs_on", "said"),
     [
-        ("llama", "auto", "ONNX Runtime, float32"),
-        ("qwen2", "int8", "ONNX Runtime, int8"),
-        ("qwen3", "int8", "ONNX Runtime, int8"),
-        ("gpt2", "auto", "transformers, float32"),
-        ("llama", "float16", "transformers, float16"),
+        ("llama", "auto", "ONNX Runtime, float32", []),
+        ("qwen2", "int8", "ONNX Runtime, int8", []),
+        ("qwen3", "int8", "ONNX Runtime, int8", []),
+        ("an adapter", None, "ONNX Runtime, float32", []),
+        ("gpt2", "auto", "transformers, float32", []),
+        (
+            *("gpt2", "int8", "transformers, float32"),
+            [
+                "gpt2 runs in PyTorch in float32, not in int8: "
+                "models of type gpt2 cannot be exported"
+            ],
+        ),
+        ("llama", "float16", "transformers, float16", []),
     ],
 )
 def test_a_known_shape_on_a_cpu_runs_in_onnx_runtime(
-    tiny_folders, kept, caplog, name, dtype, runs_on
+    tiny_folders, adapter_folder, kept, caplog, name, dtype, runs_on, said
 ) -> None:
-    model = sbd_core.load(tiny_folders[name], device="cpu", dtype=dtype)
+    folder = {**tiny_folders, "an adapter": adapter_folder}[name]
+    model = sbd_core.load(folder, device="cpu", dtype=dtype)
     assert model.runs_on == runs_on
-    assert lines(caplog) == []
+    assert lines(caplog) == said
     assert len(list(kept.glob("*"))) == ("ONNX" in runs_on)
     assert generate(model, PROMPT, CONFIG).num_tokens == 12
 
@@ -71,21 +79,6 @@ def test_many_texts_on_a_cpu_are_read_in_one_fused_pass(folder, dtype) -> None:
     assert (before - after).abs().max() < rounding * before.abs().max()
 
 
-def test_a_block_adapter_runs_in_onnx_runtime_too(adapter_folder, kept) -> None:
-    model = sbd_core.load(adapter_folder, device="cpu")
-    assert model.runs_on == "ONNX Runtime, float32"
-    assert generate(model, PROMPT, CONFIG).token_ids == (
-        generate(loaded(adapter_folder), PROMPT, CONFIG).token_ids
-    )
-
-
-def test_int8_of_an_unknown_shape_is_one_line_and_fp32(tiny_folders, kept, caplog) -> None:
-    model = sbd_core.load(tiny_folders["gpt2"], device="cpu", dtype="int8")
-    assert model.runs_on == "transformers, float32"
-    reason = "models of type gpt2 cannot be exported"
-    assert lines(caplog) == [f"gpt2 runs in PyTorch in float32, not in int8: {reason}"]
-
-
 def test_without_onnxruntime_pytorch_decodes_and_one_line_says_so(folder, kept, tmp_path) -> None:
     code = (
         "import sys; sys.modules['onnxruntime'] = None\n"
@@ -94,7 +87,7 @@ def test_without_onnxruntime_pytorch_decodes_and_one_line_says_so(folder, kept, 
         "config = sbd_core.DecodeConfig(max_new_tokens=8)\n"
         f"print(model.runs_on, sbd_core.generate(model, {PROMPT}, config).num_tokens > 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code)
     assert done.stdout == "PyTorch, float32 True\n"
     [line] = done.stderr.splitlines()
     assert "llama runs in PyTorch, not in ONNX Runtime: onnxruntime or onnx cannot be" in line

@@ -4,19 +4,17 @@ A test or row about another tool's folder names the tool, and a version of it, t
 """
 
 import copy
-import http.server
 import json
 import logging
 import os
 import shutil
-import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-import huggingface_hub.constants as hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -32,8 +30,7 @@ from transformers import (
 )
 
 import sbd_core
-from sbd_core import ArgumentError, DecodeConfig, MissingExtraError, ModelError, generate
-from sbd_core.__main__ import main
+from sbd_core import ArgumentError, DecodeConfig, MissingExtraError, ModelError
 from sbd_core.hf.generation import HONOURED_HERE
 from sbd_core.hf.generation import generate as hf_generate
 from sbd_core.models.chat import encode_turn
@@ -43,6 +40,7 @@ from sbd_core.models.mask_token import require_special_rows
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.sampling import LogitStatsSpec
 from sbd_core.solvers import CausalFirst
+from tests.core.cli.commands import refusal
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
@@ -104,6 +102,10 @@ def told(**changes: object) -> Callable[[Path], None]:
     return lambda folder: edit(folder / "config.json", **changes)
 
 
+def asking(**settings: object) -> Callable[[Path], None]:
+    return lambda folder: edit(folder / "generation_config.json", max_length=20, **settings)
+
+
 def written(name: str, text: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).write_text(text)
 
@@ -131,6 +133,22 @@ def without_a_shard(folder: Path) -> None:
     (folder / WEIGHTS_FILE).unlink()
     model.save_pretrained(folder, max_shard_size="40KB")
     (folder / SHARD).unlink()
+
+
+def tokenizer_with(change: Callable[[Any], object]) -> Callable[[Path], None]:
+    """Save the tokenizer with a change, and the model as it was."""
+
+    def save(folder: Path) -> None:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        change(tokenizer)
+        tokenizer.save_pretrained(folder)
+
+    return save
+
+
+def with_chatml(tokenizer: Any) -> None:
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    tokenizer.chat_template = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"
 
 
 DAMAGED = {
@@ -169,6 +187,27 @@ DAMAGED = {
         told(quantization_config={"quant_method": "gptq", "bits": 4, "group_size": 128}),
         "is quantised, and weights",
     ),
+    **{
+        f"{name} {value}": (asking(**{name: value}), f"its generation_config asks for {name}")
+        for name, value in {
+            "bad_words_ids": [[5, 6]],
+            "min_new_tokens": 4,
+            "forced_eos_token_id": 1,
+        }.items()
+    },
+    **{
+        f'transformers 5.23.0, add_special_tokens({{"{name}": "<new>"}}) without resizing': (
+            tokenizer_with(
+                lambda tokenizer, name=name: tokenizer.add_special_tokens({name: "<new>"})
+            ),
+            f"no embedding for its tokenizer's {name} '<new>' (285)",
+        )
+        for name in ("pad_token", "eos_token", "bos_token")
+    },
+    "transformers 5.23.0, a ChatML tokenizer beside a base that was not resized": (
+        tokenizer_with(with_chatml),
+        "no embedding for <|im_start|> (285)",
+    ),
 }
 
 
@@ -179,15 +218,6 @@ def test_a_damaged_folder_is_refused(name, folder) -> None:
     assert words in refused(folder)
 
 
-def test_a_block_range_is_read_and_kept(folder) -> None:
-    edit(folder / "config.json", set_block_decoding={"min_block_size": 3, "max_block_size": 5})
-    model = sbd_core.load(folder, device="cpu")
-    assert model.block_range == (3, 5)
-    with pytest.raises(ArgumentError) as caught:
-        generate(model, "a", DecodeConfig(block_size=6))
-    assert caught.value.argument == "block_size"
-
-
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
@@ -196,9 +226,8 @@ def test_a_block_range_is_read_and_kept(folder) -> None:
     ],
 )
 def test_an_unknown_device_or_dtype_is_named(folder, argument, value) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(ArgumentError, match=f"^{argument}: "):
         sbd_core.load(folder, **{"device": "cpu", argument: value})
-    assert caught.value.argument == argument
 
 
 def test_loading_says_nothing(folder, capfd) -> None:
@@ -292,16 +321,6 @@ def test_vllm_names_no_limit_by_a_top_k_of_minus_1(tmp_path) -> None:
         assert sbd_core.generate(unlimited, PROMPT, each).token_ids == wanted
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("bad_words_ids", [[5, 6]]), ("min_new_tokens", 4), ("forced_eos_token_id", 1)],
-)
-def test_what_cannot_be_honoured_is_refused_by_name(setting, value, tmp_path) -> None:
-    folder = with_settings(tmp_path / "m", **{setting: value}, max_length=20)
-    with pytest.raises(ModelError, match=f"its generation_config asks for {setting}"):
-        sbd_core.load(folder, device="cpu")
-
-
 @pytest.fixture
 def card(tmp_path):
     """The small files of the bundled model, and the one that says that it has weights."""
@@ -334,41 +353,12 @@ def test_what_a_folder_does_not_tell_is_left_to_loading(card, file, text) -> Non
     assert read_checkpoint_info(card) is None
 
 
-class Hub(http.server.BaseHTTPRequestHandler):
-    """Answers like the Hub does about a gated repository."""
-
-    def do_HEAD(self) -> None:
-        self.send_response(403)
-        self.send_header("X-Error-Code", "GatedRepo")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    do_GET = do_HEAD
-
-    def log_message(self, *words: object) -> None:
-        pass
-
-
-@pytest.fixture
-def hub_here(monkeypatch):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        place = f"http://127.0.0.1:{server.server_port}"
-        template = place + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(hub, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(hub, "ENDPOINT", place)
-        monkeypatch.setattr(hub, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        yield
-        server.shutdown()
-
-
-@pytest.mark.usefixtures("hub_here")
 def test_what_the_hub_answers_is_said_after_the_name_and_is_the_cause() -> None:
+    """Tests are offline, so the answer is that there is none."""
     with pytest.raises(ModelError) as caught:
-        sbd_core.load("some/gated-model", device="cpu")
+        sbd_core.load("some/model", device="cpu")
     message, cause = str(caught.value), caught.value.__cause__
-    reason = "OSError: You are trying to access a gated repo"
-    assert message.startswith(f"model: 'some/gated-model' cannot be read: {reason}")
+    assert message.startswith("model: 'some/model' cannot be read: OSError: We couldn't connect")
     assert isinstance(cause, OSError)
     assert " ".join(str(cause).split())[:200] in message
 
@@ -406,8 +396,8 @@ def test_memory_that_runs_out_is_one_line_with_what_to_change(error, nano, capsy
         mock.patch.object(type(nano), "forward_batch", side_effect=error),
         mock.patch.object(type(nano), "forward", side_effect=error),
     ):
-        assert main(["generate", "What is 1 + 2?"]) == 2
-    assert capsys.readouterr().err.startswith("error: out of memory: ask for a smaller batch size")
+        said = refusal(capsys, ["generate", "What is 1 + 2?"])
+    assert said.startswith("out of memory: ask for a smaller batch size")
 
 
 QUESTION = "Tara has 49 pencils."
@@ -442,11 +432,7 @@ def test_every_command_says_so_in_a_line_and_writes_nothing(folder, capsys) -> N
         ["train-adapter", "--base", str(folder), "--out", str(out), *adapted],
         ["evaluate", "--model", str(folder), "--limit", "1"],
     ):
-        capsys.readouterr()
-        assert main(line) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1, said
-        assert "cannot be read: " in said
+        assert "cannot be read: " in refusal(capsys, line)
         assert not out.exists()
 
 
@@ -464,25 +450,14 @@ def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:
     """transformers 5.23.0, add_tokens() without resize_token_embeddings(). Gemma 3's tokenizer has
     one such token, too; unsloth's and axolotl's own ways to add tokens resize the model.
     """
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     plain = ours(folder)
-    tokenizer.add_tokens(["zebra"])
-    tokenizer.save_pretrained(folder)
+    tokenizer_with(lambda tokenizer: tokenizer.add_tokens(["zebra"]))(folder)
     assert ours(folder) == plain == by_transformers(folder, QUESTION)
     with pytest.raises(ArgumentError, match="has no embedding for; got 'zebra'"):
         ours(folder, "a zebra")
     model = sbd_core.load(folder, device="cpu")
     with pytest.raises(ArgumentError, match="must hold token ids from 0 to 284"):
         sbd_core.generate(model, [285], CONFIG)
-
-
-@pytest.mark.parametrize("name", ["pad_token", "eos_token", "bos_token"])
-def test_a_special_token_without_a_row_is_named(name, folder) -> None:
-    """transformers 5.23.0, add_special_tokens({"pad_token": "<new>"}) with no resizing after it."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.add_special_tokens({name: "<new>"})
-    tokenizer.save_pretrained(folder)
-    assert f"no embedding for its tokenizer's {name} '<new>' (285)" in refused(folder)
 
 
 @pytest.mark.parametrize("writes", [True, False])
@@ -493,16 +468,6 @@ def test_an_unknown_token_needs_a_row_only_where_the_tokenizer_writes_it(writes)
     expected = pytest.raises(ModelError, match="no embedding for its tokenizer's unk_token '<unk>'")
     with expected if writes else nullcontext():
         require_special_rows(tiny_model("llama", 2), tokenizer, "it")
-
-
-def test_a_template_of_tokens_without_a_row_is_refused_at_once(folder) -> None:
-    """transformers 5.23.0: a ChatML tokenizer saved beside a base that was not resized."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
-    tokenizer.chat_template = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"
-    tokenizer.save_pretrained(folder)
-    with pytest.raises(ModelError, match=r"no embedding for <\|im_start\|> \(285\)"):
-        sbd_core.load(folder, device="cpu")
 
 
 TEMPLATES = {
@@ -543,9 +508,8 @@ def test_every_setting_that_decoding_would_ignore_is_refused_by_name(setting, na
     if setting not in HONOURED_HERE:
         config = copy.deepcopy(nano.model.generation_config)
         setattr(config, setting, True)
-        with pytest.raises(ArgumentError) as caught:
+        with pytest.raises(ArgumentError, match=f"^{setting}: "):
             hf_generate(nano.model, torch.tensor([PROMPT]), generation_config=config)
-        assert caught.value.argument == setting
 
 
 @pytest.mark.parametrize("names", [["default", "tool_use"], ["rag", "tool_use"]])

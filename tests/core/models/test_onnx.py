@@ -3,6 +3,7 @@
 import copy
 import random
 import shutil
+from types import SimpleNamespace
 
 import onnx
 import pytest
@@ -23,6 +24,7 @@ from sbd_core.models.backends.onnx.forward import (
 )
 from sbd_core.models.probes import keeps_bits
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
+from sbd_core.models.runtime import one_thread_between_passes
 from sbd_core.sampling import compute_logit_stats
 from tests.conftest import in_onnx, loaded
 from tests.core.decoding.doubles import corpus_texts
@@ -125,6 +127,22 @@ def test_torch_keeps_to_one_thread_between_forward_passes_that_have_their_own(
     finally:
         torch.set_num_threads(1)
     assert found == {"PyTorch": {2}, "ONNX Runtime": {1}}
+
+
+def test_blocks_that_overlap_leave_as_many_threads_as_there_were() -> None:
+    model, before = SimpleNamespace(has_own_threads=True), torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        first, second = one_thread_between_passes(model), one_thread_between_passes(model)
+        first.__enter__()
+        second.__enter__()
+        assert torch.get_num_threads() == 1
+        first.__exit__(None, None, None)
+        assert torch.get_num_threads() == 1
+        second.__exit__(None, None, None)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_int8_is_near_and_its_answers_are_mostly_those_of_fp32(nano) -> None:

@@ -35,20 +35,16 @@ def drawn_request(draw: random.Random, cache, num_blocks: int) -> ForwardRequest
 
 
 def alone(model, text: Sequence[int], request: ForwardRequest) -> torch.Tensor:
-    """The logits of the request, each predraft by a forward pass and a cache of its own."""
+    """The logits of the request, each block by a forward pass of its own over the whole text."""
 
-    def read():
-        cache = model.new_cache()
-        if text:
-            model.forward(cache, text, (), 1)
-        return cache
+    def read(causal: Sequence[int], block: Sequence[int], num_causal_logits: int) -> torch.Tensor:
+        return model.forward(model.new_cache(), [*text, *causal], block, num_causal_logits)
 
-    sizes = (request.causal_ids, request.block_ids, request.num_causal_logits)
-    found = [model.forward(read(), *sizes)]
+    found = [read(request.causal_ids, request.block_ids, request.num_causal_logits)]
     for block in request.predrafts:
         num_own = int(block.is_alternative)
         causal = [*request.causal_ids[: block.num_causal], *block.token_ids[:num_own]]
-        found.append(model.forward(read(), causal, block.token_ids[num_own:], num_own))
+        found.append(read(causal, block.token_ids[num_own:], num_own))
     return torch.cat(found)
 
 
@@ -70,13 +66,21 @@ def check(model, texts, requests, plain) -> None:
                 assert_near(found, expected)
 
 
-def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny) -> None:
+def check_some(model) -> None:
     for seed in range(12):
         draw = random.Random(seed)
-        text, cache = ids(draw, draw.choice([0, 1, 20])), tiny.new_cache()
+        text, cache = ids(draw, draw.choice([0, 1, 20])), model.new_cache()
         if text:
-            tiny.forward(cache, text, (), 1)
-        check(tiny, [text], [drawn_request(draw, cache, draw.randint(1, 4))], tiny)
+            model.forward(cache, text, (), 1)
+        check(model, [text], [drawn_request(draw, cache, draw.randint(1, 4))], model)
+
+
+def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny) -> None:
+    check_some(tiny)
+
+
+def test_an_adapter_reads_every_block_as_in_a_forward_pass_of_its_own(adapted) -> None:
+    check_some(adapted)
 
 
 @pytest.mark.parametrize(

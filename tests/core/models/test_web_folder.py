@@ -34,6 +34,7 @@ from sbd_core.models.web_folder import (
     open_web,
 )
 from tests.conftest import in_browsers
+from tests.core.cli.commands import refusal
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 
@@ -242,8 +243,8 @@ def test_a_damaged_folder_is_refused_by_what_is_wrong(nano_folder, tmp_path, dam
 
 
 def test_python_decodes_no_export(nano_folder: Path, capsys: Any) -> None:
-    assert main(["generate", "hello", "--model", str(nano_folder)]) == 2
-    assert "is an export for browsers: name its model" in capsys.readouterr().err
+    said = refusal(capsys, ["generate", "hello", "--model", str(nano_folder)])
+    assert "is an export for browsers: name its model" in said
 
 
 def test_what_no_browser_runs_is_refused_in_one_sentence(
@@ -253,7 +254,6 @@ def test_what_no_browser_runs_is_refused_in_one_sentence(
     save_tiny(untrained, "llama", tiny_tokenizer())
     (tmp_path / "full" / "something").mkdir(parents=True)
     monkeypatch.setattr(export_module, "MOST_BYTES", 1_000_000)
-    capsys.readouterr()
     cases = [
         (untrained, "out", "is not trained for Set Block Decoding: sbd prepare untrained"),
         (tiny_folders["gpt2"], "out", "is of type gpt2, which cannot be exported as a graph"),
@@ -263,10 +263,8 @@ def test_what_no_browser_runs_is_refused_in_one_sentence(
         (nano_folder, "full", "out: must be a new folder or an empty one"),
     ]
     for model, out, words in cases:
-        assert main(["export", "web", "--model", str(model), "--out", str(tmp_path / out)]) == 2
-        said = capsys.readouterr().err
-        assert words in said
-        assert said.count("\n") == 1
+        export = ["export", "web", "--model", str(model), "--out", str(tmp_path / out)]
+        assert words in refusal(capsys, export)
     assert not (tmp_path / "out").exists()
 
 
@@ -291,7 +289,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A model that may be changed."""
-    return Path(shutil.copytree(DEFAULT_CHECKPOINT, tmp_path / "mine"))
+    sizes = {"min_block_size": 2, "max_block_size": 8}
+    return save_tiny(tmp_path / "mine", "llama", tiny_tokenizer(), set_block_decoding=sizes)
 
 
 def kept() -> list[str]:

@@ -203,6 +203,8 @@ def test_some_fields_are_not_told_and_null(jsons) -> None:
         ('{"name": "Tara", "age": NaN, "pay": 2.5, "late": false}', False),
         ('{"name": "Tara", "age": 1, "pay": 1e999, "late": false}', False),
         ('{"name": "Tara", "age": 1, "pay": 2.5}', False),
+        ('{"name": "Tara", "age": 1, "pay": 2.5, "late": false}}', False),
+        ('{"name_": "Tara", "age": 1, "pay": 2.5, "late": false}', False),
         ('["name", "age"]', False),
         ("[" * 3000, False),
         ("9" * 4000, False),
@@ -212,14 +214,6 @@ def test_some_fields_are_not_told_and_null(jsons) -> None:
 def test_json_is_compared_by_value(text: str, is_right: bool) -> None:
     case = '{"name": "Tara", "age": 1, "pay": 2.5, "late": false}'
     assert json_task.check(Example("json", "", case, case), text) is is_right
-
-
-def test_a_damaged_answer_fails(jsons) -> None:
-    for example in jsons[:500]:
-        answer = example.answer
-        for damaged in (answer[:-1], answer + "}", answer.replace('": ', '_": ', 1), answer[1:]):
-            assert not json_task.check(example, damaged)
-        assert json_task.check(example, answer)
 
 
 SUM = re.compile(r"\d+ [-+*/] \d+|\(\d+(?: \+ \d+)+\) / \d+|\d+(?: \+ \d+)+|\d+")

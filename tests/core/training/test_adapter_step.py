@@ -13,6 +13,7 @@ from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.training.adapter_step import GatedBase, make_batch
 from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.data import Pair
+from tests.conftest import loaded
 
 
 def info(model: HuggingFaceModel) -> BlockAdapterInfo:
@@ -60,8 +61,6 @@ def texts(model: HuggingFaceModel) -> list[Pair]:
 def test_a_block_reads_in_training_what_it_reads_in_decoding(
     architecture: str, tiny_folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.conftest import loaded
-
     monkeypatch.setattr(sampler_head, "NUM_CANDIDATES", 1000)  # all tokens
     model = loaded(tiny_folders[architecture])
     module = randomised(model)

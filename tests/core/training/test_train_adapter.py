@@ -16,6 +16,7 @@ from sbd_core.training.adapter_step import BlockBatch, make_batch
 from sbd_core.training.data import Pair
 from sbd_core.training.recipe import Recipe, read_recipe
 from sbd_core.training.train_adapter import AdapterRun, Base, read_base
+from tests.core.cli.commands import refusal
 
 RECIPE = read_recipe(
     "sbd",
@@ -159,13 +160,15 @@ def test_an_adapter_that_training_begins_from_is_measured_first(
     shape = ["--rank", "2", "--sampler-width", "0"]
     assert main([*words, *shape, "--out", str(first)]) == 0
     begun = [*words, "--out", str(second), "--init", str(first)]
-    assert main([*begun, "--rank", "3"]) == 2
-    assert "rank: must be 2, that of --init, or left out; got 3" in capsys.readouterr().err
+    said = refusal(capsys, [*begun, "--rank", "3"])
+    assert said.startswith("rank: must be 2, that of --init, or left out; got 3")
     assert main(begun) == 0
     before, after = (read_info(folder)[0].trained for folder in (first, second))
     [end], [kept, start, last] = before["curve"], after["curve"]
     assert kept == end
-    assert start == pytest.approx(end, rel=0.01)  # stored in bf16 between
+    # Stored in bf16 between; how many drafts are right is a whole number, which may change by it.
+    for name in ("steps", "nats", "nats_with_before"):
+        assert start[name] == pytest.approx(end[name], rel=0.01)
     assert last["steps"] == after["steps"] > before["steps"] == end["steps"]
     assert (after["texts"], after["recipe"]["average_decay"]) == (7, 0.5)
     recipe = after["recipe"]

@@ -21,11 +21,9 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError, ModelError, TrainingError
 from sbd_core.files import recover, replaced_folder
-from sbd_core.training import step
 from sbd_core.training import train as training
 from sbd_core.training.checkpoint import only_writer, state_folder
 from sbd_core.training.new_model import new_model
-from sbd_core.training.step import Loss
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
 from tests.core.training.tiny_training import (
     TINY,
@@ -75,32 +73,13 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 
 def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
-    with signalled_at(2, monkeypatch):
+    with signalled_at(3, monkeypatch):
         words = command(TINY, tmp_path)[2:]
         assert main(words) == 130, "a shell must not go on to the next stage"
     assert json.loads((out / "recipe.json").read_text())["steps"] == 3
     assert progress_of(out) == 3
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
-
-
-def signalled(at: int, num_signals: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> int:
-    """Train with signals at a call of training_loss(); the number of calls."""
-    count, loss_of = 0, step.training_loss
-
-    def interrupted(*arguments: object, **named: object) -> Loss:
-        nonlocal count
-        count += 1
-        if count == at:
-            for _ in range(num_signals):  # between the turns of a loop, Python handles a signal
-                os.kill(os.getpid(), signal.SIGINT)
-            assert num_signals == 1, "the second one was not heard"
-        return loss_of(*arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "training_loss", interrupted)
-        assert main(words) == 130
-    return count
 
 
 def progress_of(out: Path) -> int:
@@ -111,15 +90,17 @@ def test_a_signal_between_the_parts_of_a_step_leaves_it_undone(
     whole, tmp_path, monkeypatch
 ) -> None:
     out, words = tmp_path / "model", [*command(TINY, tmp_path)[2:], "--accumulate", "2"]
-    # The fifth is the first of the two parts of step 3.
-    assert signalled(5, 1, monkeypatch, words) == 5
+    with signalled_at(5, monkeypatch, signal.SIGINT) as calls:  # the first of two parts of step 3
+        assert main(words) == 130
+    assert calls[-1] == 5
     assert progress_of(out) == 2
     train(TINY, None, out, num_parts=2)
     assert losses(out) == pytest.approx(losses(whole), rel=1e-4)
 
 
 def test_a_second_signal_ends_at_once_and_leaves_the_last_save(tmp_path, monkeypatch) -> None:
-    signalled(3, 2, monkeypatch, command(TINY, tmp_path)[2:])
+    with signalled_at(3, monkeypatch, signal.SIGINT, signal.SIGINT):
+        assert main(command(TINY, tmp_path)[2:]) == 130
     assert progress_of(tmp_path / "model") == 2
 
 
@@ -170,10 +151,10 @@ def test_a_disk_that_fills_leaves_the_last_good_state(whole, tmp_path, monkeypat
     out = tmp_path / "model"
     with interrupted_at(3, monkeypatch):
         train(TINY, None, out, save_every=3)
-    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    before = files_in(tmp_path)
     with files_of_at_most(num_bytes), pytest.raises(ArgumentError, match="cannot be written"):
         train(TINY, None, out)
-    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+    assert files_in(tmp_path) == before
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
 

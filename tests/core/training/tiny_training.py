@@ -13,6 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from sbd_core.training import step as step_module
 from sbd_core.training.batches import (
     NO_TARGET,
     TrainingSequence,
@@ -119,18 +120,26 @@ def interrupted_at(
 
 
 @contextmanager
-def signalled_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Send SIGTERM to what trains in here, amid a step, counted from 0."""
-    update = Run.update
+def signalled_at(
+    call: int, monkeypatch: pytest.MonkeyPatch, *signals: signal.Signals
+) -> Iterator[list[int]]:
+    """Send signals to what trains in here amid a call of training_loss(), counted from 1.
 
-    def signalled(run: Run, *rest: Any) -> Any:
-        if run.step == step:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return update(run, *rest)
+    Without signals, SIGTERM. Gives the numbers of the calls.
+    """
+    calls, compute_loss = list[int](), step_module.training_loss
+
+    def signalled(*arguments: Any, **named: Any) -> Loss:
+        calls.append(len(calls) + 1)
+        if len(calls) == call:
+            for number in signals or [signal.SIGTERM]:  # Python handles each before the next
+                os.kill(os.getpid(), number)
+            assert len(signals) < 2, "the second one was not heard"
+        return compute_loss(*arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "update", signalled)
-        yield
+        patch.setattr(step_module, "training_loss", signalled)
+        yield calls
 
 
 PAD, EOS, MASK = 0, 1, 2

@@ -14,6 +14,7 @@ from sbd_core.errors import EXTRAS, ArgumentError, ModelError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.solvers import EntropyBound, LeftToRight, Random
 from sbd_core.vllm import serving
+from tests.core.cli.commands import refusal
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny
 
 
@@ -205,13 +206,9 @@ def test_the_command_becomes_vllms_server(monkeypatch) -> None:
 )
 def test_wrong_flags_of_its_own_are_one_line_and_status_2(words, message, monkeypatch, capsys):
     installed(monkeypatch, vllm="0.32.0")
-    assert main(["serve", "sbd-nano", *words]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"error: {message}")
-    assert error.count("\n") == 1
+    assert refusal(capsys, ["serve", "sbd-nano", *words]).startswith(message)
 
 
 def test_without_vllm_the_command_says_what_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setitem(EXTRAS, "vllm", ("no_such_package",))
-    assert main(["serve", "sbd-nano"]) == 2
-    assert 'pip install "sbd-core[vllm]"' in capsys.readouterr().err
+    assert 'pip install "sbd-core[vllm]"' in refusal(capsys, ["serve", "sbd-nano"])
