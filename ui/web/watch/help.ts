@@ -35,7 +35,7 @@ const HELP_SIGHTS: [name: string, words: string][] = [
     "Verify",
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
       "prediction would have said is kept. After a token was thrown away there is no draft to " +
-      "check, unless a predraft stood ready for that: a branch under that token. It also reads " +
+      "check, unless one was made ahead for that case: a branch under that token. It also reads " +
       "other guesses beside the drafted tokens and keeps one that is right. Both save forward " +
       "passes and make each one larger, which a GPU hardly feels and a processor does: the " +
       "default is fewer rows there, and “Rows at most” sets another number.",

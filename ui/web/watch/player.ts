@@ -215,6 +215,7 @@ export class Player {
   takeTiming(timing: Timing) {
     this.parts.numbers.timings.set(timing.run, timing);
     this.draw();
+    this.changed();
   }
 
   stop() {

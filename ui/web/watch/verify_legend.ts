@@ -31,7 +31,7 @@ const CHECK =
   "once. So the answer is next-token prediction’s.";
 const MORE =
   "Beside drafted tokens it may read other ones ([alternatives|alternative]), and it may draft for the case that a token " +
-  "is thrown away (a [predraft]): the next pass then has a draft all the same.";
+  "is thrown away (a [draft made ahead|predraft]): the next pass then has a draft all the same.";
 
 /** Return the legend under the tiles. @param without a kind of tile to leave out */
 export function verifyLegend(isHidden = false, without?: string) {
