@@ -21,7 +21,7 @@ export function keepRun(player: Player, signal: AbortSignal) {
     timer = 0;
     const { run, state } = player;
     if (!run || run.id === "opening" || run.lines.join().length > MAX_CHARACTERS) return;
-    const timing = player.parts.numbers.timingOf(run);
+    const timing = player.parts.details.timingOf(run);
     const isWhole = timing && timing.seconds.length >= NUM_TIMINGS; // the rest of another will not come
     const lines = linesOf(run, isWhole ? timing : null).join("\n");
     const saved: Saved = { address: location.search, lines, pass: state.pass };
