@@ -151,7 +151,7 @@ def test_at_the_end_both_answers_are_whole_and_one_click_shows_a_real_model_chec
     expect(real).to_be_focused()
     why.get_by_role("button", name="measure yours").click()
     expect(page.locator(".sbd-prompt")).to_have_text(main.prompt)
-    timed = "document.querySelector('.sbd-host').sbdPlayer.parts.numbers.timingOf"
+    timed = "document.querySelector('.sbd-host').sbdPlayer.parts.details.timingOf"
     page.wait_for_function(f"{timed}({RUN}).seconds.length === 5")
     expect(page.locator(".sbd-number-clock")).to_contain_text("median of 5 new runs")
     page.get_by_role("button", name="Close details").click()

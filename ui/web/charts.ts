@@ -92,30 +92,43 @@ class Card {
     this.drawnScheme = "";
     this.plot.style.minHeight = `${figure.height}px`;
   }
+
+  /** Draw the figure, unless it is drawn in the page's scheme, light or dark. @param name of a saved picture */
+  async draw(name: string) {
+    const scheme = isDarkPage() ? "dark" : "light";
+    const { figure, plot } = this;
+    if (!figure || this.drawnScheme === scheme) return;
+    if (!plot.firstChild) plot.append("Drawing …");
+    const plotly = await library();
+    if (this.drawnScheme === scheme) return; // drawn while the library was loading
+    if (!plot.firstElementChild) plot.replaceChildren(); // Plotly expects its own
+    this.drawnScheme = scheme;
+    const isNarrow = plot.clientWidth < NARROW;
+    const { data, layout } = figure.draw({ isDark: scheme === "dark", isNarrow });
+    const config = { ...CHART_CONFIG, toImageButtonOptions: { filename: name, scale: 2 } };
+    // As high as the card beside it.
+    layout.height = Math.max(layout.height, plot.clientHeight);
+    await plotly.react(plot, data, layout, config);
+  }
 }
 
 export class ChartCards {
-  name = "";
-  cards: Map<string, Card>;
+  name = ""; // of a saved picture, without its ending
+  cards: Card[];
   root: HTMLDivElement;
 
   /** @param below what stands under charts, by id */
   constructor(rows: CardWords[], below: Record<string, Node> = {}) {
-    this.cards = new Map(rows.map((row) => [row.id, new Card(row, below[row.id])]));
-    const roots = [...this.cards.values()].map(({ root }) => root);
-    this.root = make("div", "sbd-charts-cards", ...roots);
-    const look = (entries: IntersectionObserverEntry[]) => this.look(entries);
+    this.cards = rows.map((row) => new Card(row, below[row.id]));
+    this.root = make("div", "sbd-charts-cards", ...this.cards.map(({ root }) => root));
+    const look = (entries: IntersectionObserverEntry[]) => {
+      for (const { target, isIntersecting } of entries) {
+        for (const card of this.cards) if (card.root === target) card.isInSight = isIntersecting;
+      }
+      this.drawAll().catch(() => {}); // show() reports failures
+    };
     const sight = new IntersectionObserver(look, { rootMargin: "300px" });
-    for (const root of roots) sight.observe(root);
-  }
-
-  look(entries: IntersectionObserverEntry[]) {
-    for (const { target, isIntersecting } of entries) {
-      const card = [...this.cards.values()].find(({ root }) => root === target);
-      if (!card) continue;
-      card.isInSight = isIntersecting;
-      this.draw(card).catch(() => {}); // show() reports failures
-    }
+    for (const { root } of this.cards) sight.observe(root);
   }
 
   /**
@@ -124,42 +137,23 @@ export class ChartCards {
    */
   async show(figures: Figure[], name: string) {
     this.name = name;
-    for (const figure of figures) this.cards.get(figure.id)?.take(figure);
+    for (const figure of figures) this.cards.find(({ row }) => row.id === figure.id)?.take(figure);
     await this.drawAll();
   }
 
   setWords(rows: CardWords[]) {
-    for (const row of rows) this.cards.get(row.id)?.setWords(row);
+    for (const words of rows) this.cards.find(({ row }) => row.id === words.id)?.setWords(words);
   }
 
-  /** Draw the charts in view that are not yet drawn in the page's scheme, light or dark. */
+  /** Draw the charts in view that are not yet drawn in the page's scheme. */
   async drawAll() {
-    await Promise.all([...this.cards.values()].map((card) => this.draw(card)));
+    const seen = this.cards.filter(({ isInSight }) => isInSight);
+    await Promise.all(seen.map((card) => card.draw(this.name)));
   }
 
   /** Draw the charts out of view too, one after the other, while the page shows the cards. */
   async drawRest() {
-    for (const card of this.cards.values()) {
-      if (this.root.clientWidth) await this.draw(card, true);
-    }
-  }
-
-  /** @param isWanted true also draws a card out of view */
-  async draw(card: Card, isWanted: boolean = card.isInSight) {
-    const scheme = isDarkPage() ? "dark" : "light";
-    if (!isWanted || !card.figure || card.drawnScheme === scheme) return;
-    if (!card.plot.firstChild) card.plot.append("Drawing …");
-    const plotly = await library();
-    if (card.drawnScheme === scheme) return; // drawn while the library was loading
-    if (!card.plot.firstElementChild) card.plot.replaceChildren(); // Plotly expects its own
-    card.drawnScheme = scheme;
-    const isNarrow = card.plot.clientWidth < NARROW;
-    const { data, layout } = card.figure.draw({ isDark: scheme === "dark", isNarrow });
-    const toImageButtonOptions = { filename: this.name, scale: 2 };
-    const config = { ...CHART_CONFIG, toImageButtonOptions };
-    // As high as the card beside it.
-    layout.height = Math.max(layout.height, card.plot.clientHeight);
-    await plotly.react(card.plot, data, layout, config);
+    for (const card of this.cards) if (this.root.clientWidth) await card.draw(this.name);
   }
 }
 

@@ -1,7 +1,9 @@
-// Keeps the last run of this tab over a reload: its lines, its place and the address that it belongs to.
+// Keeps the last run of this tab over a reload: its lines, its timing, its place and the address that it belongs to.
 
+import { NUM_TIMINGS } from "./core/times.ts";
 import { readFromTab, storeInTab } from "./dom/page.ts";
 import { form } from "./form/form.ts";
+import { linesOf } from "./share/sheet.ts";
 import type { Player } from "./watch/player.ts";
 
 const KEY = "sbd-run";
@@ -19,11 +21,10 @@ export function keepRun(player: Player, signal: AbortSignal) {
     timer = 0;
     const { run, state } = player;
     if (!run || run.id === "opening" || run.lines.join().length > MAX_CHARACTERS) return;
-    const saved: Saved = {
-      address: location.search,
-      lines: run.lines.join("\n"),
-      pass: state.pass,
-    };
+    const timing = player.parts.details.timingOf(run);
+    const isWhole = timing && timing.seconds.length >= NUM_TIMINGS; // the rest of another will not come
+    const lines = linesOf(run, isWhole ? timing : null).join("\n");
+    const saved: Saved = { address: location.search, lines, pass: state.pass };
     storeInTab(KEY, JSON.stringify(saved));
   };
   const saveSoon = () => {

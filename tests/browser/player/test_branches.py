@@ -118,7 +118,7 @@ def test_its_key_opens_the_inspector_first_and_then_does_what_the_button_would(s
     go_to(story, 1)
     story.mouse.move(0, 0)
     kicker = story.locator(".sbd-inspector-kicker")
-    expect(kicker).to_contain_text("least sure in this forward pass")
+    expect(kicker).to_contain_text("least sure of these tiles")
     position = re.search(r"Position (\d+)", kicker.text_content())[1]
     old = state(story)["run"]
     story.keyboard.press("p")

@@ -54,7 +54,7 @@ def test_the_text_and_the_staircase_have_a_cursor_of_their_own(replay, place):
     assert state(replay)["pass"] == 5
     replay.keyboard.press("Escape")
     replay.locator(place).first.blur()
-    expect(kicker(replay)).to_contain_text("least sure in this forward pass")
+    expect(kicker(replay)).to_contain_text("least sure of these tiles")
 
 
 def test_space_presses_a_button_reached_by_keys_and_not_the_one_clicked_last(replay):

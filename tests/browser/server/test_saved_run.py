@@ -44,6 +44,21 @@ def test_a_reload_shows_the_last_run_again_and_decodes_nothing(story):
     expect(story.get_by_label("Prompt")).to_have_value("mine")
 
 
+def test_a_reload_keeps_the_timing_of_the_run(story):
+    decode(story)
+    timing = "{ run: player.run.id, seconds: Array(5).fill(2), ntpSeconds: Array(5).fill(4) }"
+    stored = "sessionStorage.getItem(`sbd ${location.pathname} sbd-run`) ?? ''"
+    story.evaluate(f"""() => {{
+      const player = document.querySelector(".sbd-host").sbdPlayer;
+      player.takeTiming({timing});
+    }}""")
+    wait_for(lambda: "ntpSeconds" in story.evaluate(stored))
+    for _ in range(2):
+        story.reload()
+        expect(story.locator(".sbd-headline-label")).to_contain_text("median of 5")
+    assert story.evaluate(f"{RUN}.lines.filter((line) => line.includes('timing')).length") == 1
+
+
 def test_a_reload_gives_the_form_the_settings_of_a_recorded_run_again(story):
     click_card(story, "block-beyond-training")
     is_saved(story)

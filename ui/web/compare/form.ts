@@ -1,5 +1,5 @@
-// The form of the Compare view: up to four lanes to decode, two presets, Compare and Stop, and a line of news. Another
-// line says how the form differs from the run that is shown.
+// The form of the Compare view: up to four lanes to decode, two presets, Compare and Stop, and a line of news; and how
+// it differs from the run that is shown.
 
 import { html, render } from "lit-html";
 import { live } from "lit-html/directives/live.js";
@@ -11,15 +11,13 @@ import {
   KINDS,
   kindTitle,
   laneSettingOf,
-  laneTitle,
   laneWords,
   settingLabel,
 } from "../core/words.ts";
-import { elementOf, make, setStyle, setText } from "../dom/elements.ts";
+import { elementOf, make } from "../dom/elements.ts";
 import { buttonTemplate, questionTemplate } from "../dom/templates.ts";
-import { form, OTHER_PROMPT, onForm } from "../form/form.ts";
+import { form, OTHER_PROMPT } from "../form/form.ts";
 import { chosenModel, modelDifference } from "../models.ts";
-import { WAITING } from "../watch/form_difference.ts";
 
 /**
  * presets: lanes by the name of the preset; {} if no model of the page has a mask token. of_model: lanes of the
@@ -32,12 +30,12 @@ export type FormSetting = {
 };
 type FormActions = { start: () => void; halt: () => void };
 
-const HOW =
+export const HOW =
   "Each way decodes the same prompt with the same weights, a forward pass of each in turn. Strategies " +
   "differ in what becomes of guesses, solvers in which guesses Set Block Decoding keeps; the paper’s " +
   "solver is its entropy bound.";
 const ROWS =
-  "“rows ≤” is how many rows a forward pass may have; the default depends on what decodes: " +
+  "“Rows at most” is how many rows a forward pass may have; the default depends on what decodes: " +
   `${listInWords(Object.entries(constants.usualRows).map(([name, rows]) => `${rows} on ${name}`))}. What a row is: ${GLOSSARY.row?.words}`;
 
 /** A way to decode that is chosen: a strategy or solver, "" for none, and the value of its setting, "" without one. */
@@ -179,74 +177,14 @@ export class CompareForm {
   }
 }
 
-/** Say which chosen lanes are not shown, and which shown lanes are not chosen. */
-export function laneDifferences(shown: string[], chosen: string[]) {
-  const added = chosen.filter((lane) => !shown.includes(lane));
-  const missing = shown.filter((lane) => !chosen.includes(lane));
-  return [
-    ...added.map((lane) => `“${laneTitle(lane)}” too`),
-    ...missing.map((lane) => `no “${laneTitle(lane)}”`),
-  ];
-}
-
-/** Say how the model, the prompt, the block size and the token limit in the form differ from those of a run. */
-function formDifferences({ model, prompt, config }: Pick<Run, "model" | "prompt" | "config">) {
+/** Say how the model, the prompt, the block size, the token limit and the lanes of the form differ from those of a run. */
+export function formDifferences({ model, prompt, config, lanes }: Run, chosen: string[]) {
   const { block_size, max_new_tokens } = config;
-  const otherModel = modelDifference(model);
+  const isSameLanes = String([...lanes.keys()].sort()) === String([...chosen].sort());
   return [
-    ...(otherModel ? [otherModel] : []),
-    ...(form.prompt.trim() === prompt.trim() ? [] : [OTHER_PROMPT]),
+    modelDifference(model),
+    form.prompt.trim() === prompt.trim() ? "" : OTHER_PROMPT,
     ...[...form.differing({ block_size, max_new_tokens }).values()].map(([, words]) => words),
-  ];
-}
-
-/**
- * Say how the form differs from the run that is shown, and what Compare would do.
- * @param refusal why Compare would refuse the form, "" if it would not
- * @param hasFailed whether Compare was pressed and the line of news says what went wrong
- */
-export function differenceWords(words: string[], refusal: string, hasFailed: boolean) {
-  const difference = `the form asks for ${listInWords(words)}`;
-  if (refusal) return `${difference}, which Compare refuses: ${refusal}`;
-  return hasFailed ? difference : `${difference}; press Compare to run that`;
-}
-
-/** The line above the lanes that says how the form differs from the run shown, if it does. */
-export class DifferenceLine {
-  hasFailed = false;
-  /** Whether Compare was pressed and nothing of the new run has come yet. */
-  isWaiting = false;
-  root = make("p", "sbd-stale", { role: "status", hidden: "" });
-
-  constructor(
-    readonly getRun: () => Run | null,
-    readonly getLanes: () => string[],
-    readonly onDiffer: () => void,
-    signal: AbortSignal,
-  ) {
-    onForm(() => this.update(), signal);
-  }
-
-  /** Why Compare would refuse the form; "" if the page knows no reason. */
-  get refusal() {
-    if (this.getLanes().length === 0) return "no way to decode is chosen";
-    return form.prompt.trim() === "" ? "the prompt is empty" : "";
-  }
-
-  update() {
-    const run = this.getRun();
-    const wasQuiet = this.root.hidden || this.root.classList.contains("is-quiet");
-    const words = run
-      ? [...formDifferences(run), ...laneDifferences([...run.lanes.keys()], this.getLanes())]
-      : [];
-    // Once shown, the line keeps its space, so that nothing below moves when a run begins.
-    this.root.classList.toggle("is-quiet", words.length === 0);
-    if (words.length === 0) return;
-    this.root.hidden = false;
-    if (wasQuiet) this.onDiffer();
-    const difference = `Not this run: ${differenceWords(words, this.refusal, this.hasFailed)}.`;
-    // The line keeps its height while it says WAITING: on a phone the differences may take more lines.
-    setStyle(this.root, "min-height", this.isWaiting ? `${this.root.offsetHeight}px` : "");
-    setText(this.root, this.isWaiting ? WAITING : difference);
-  }
+    isSameLanes ? "" : "other ways to decode",
+  ].filter(Boolean);
 }

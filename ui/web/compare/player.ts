@@ -9,7 +9,7 @@ import { NUM_TIMINGS } from "../core/times.ts";
 import { Clock } from "../dom/clock.ts";
 import { find } from "../dom/elements.ts";
 import { listenToKeys } from "../dom/keys.ts";
-import { csvOf } from "../dom/save.ts";
+import { csvOf, saveFile } from "../dom/save.ts";
 import {
   makeLecture,
   onResize,
@@ -30,17 +30,17 @@ import { makeTermNote } from "../dom/terms.ts";
 import { Sheet } from "../share/sheet.ts";
 import { Help, type HelpWords } from "../watch/help.ts";
 import { puzzleIn } from "../watch/sudoku.ts";
+import { HOW } from "./form.ts";
 import { LaneState, laneTemplate, newestTop, resultsOf, tableTemplate } from "./lane.ts";
 
-const RESULTS_WORDS = "The numbers of every lane, as in the table.";
 const PLAY_SECONDS = 8; // of playback at speed 1, until the last lane finishes
 
 export class ComparePlayer {
   history = new History();
   lanes: LaneState[] = [];
   clock: Clock;
+  isOpen = false; // whether the view was ever in front: before, nothing is drawn
   isFollowing = false; // whether the clock stays at the newest forward pass as lanes are decoded
-  message = "";
   said = ""; // by a screen reader
   numLeft = 0; // timings that are still to come
   /** seconds a token by lane, in every timing of the comparison with this link */
@@ -64,15 +64,7 @@ export class ComparePlayer {
     this.clock = new Clock(options, () => this.paint(), signal);
     this.lecture = makeLecture(root, () => this.paint(), signal);
     this.actions = this.makeActions();
-    this.share.rows = [
-      this.share.linkRow("Opens the page and compares these lanes again.", link),
-      ...["JSON", "CSV"].map((kind): (typeof this.share.rows)[number] => [
-        `Results as ${kind}`,
-        RESULTS_WORDS,
-        `Save ${kind}`,
-        () => this.save(kind),
-      ]),
-    ];
+    this.share.rows = [this.share.linkRow("Opens the page and compares these lanes again.", link)];
     onResize(root, () => this.paint(), signal);
     listenToKeys(root, this.actions, signal);
     makeTermNote(root, signal);
@@ -80,9 +72,6 @@ export class ComparePlayer {
 
   makeActions() {
     const { clock } = this;
-    // Pinning and branching change a single run.
-    const sayWherePinsWork = () =>
-      this.tell("Pin and branch work on one run at a time: turn to Watch and decode it there.");
     return {
       seek: (value: number) => this.move(() => clock.seek(value)),
       first: () => this.move(() => clock.seek(0)),
@@ -96,8 +85,6 @@ export class ComparePlayer {
       closeAll: () => this.lecture.leave(),
       previousPosition: () => this.moveFocus(-1),
       nextPosition: () => this.moveFocus(1),
-      pin: sayWherePinsWork,
-      branch: sayWherePinsWork,
     };
   }
 
@@ -111,12 +98,11 @@ export class ComparePlayer {
   }
 
   open(run: Run) {
-    this.message = "";
     this.lanes = [...run.lanes.values()].map((lane) => new LaneState(run, lane));
     this.clock.lanes = [...run.lanes.values()];
     this.isFollowing = true;
     this.paint();
-    if (!run.isRecorded) scrollOnPhone(this.card);
+    if (this.isOpen && !run.isRecorded) scrollOnPhone(this.card);
   }
 
   addPasses(run: Run) {
@@ -157,17 +143,12 @@ export class ComparePlayer {
     this.texts[next]?.focus();
   }
 
-  tell(words: string) {
-    this.message = words;
-    this.paint();
-  }
-
   save(kind: string) {
     const { run } = this.history;
     if (!run) return;
     const results = resultsOf(run, this.lanes);
     const text = kind === "CSV" ? csvOf(results.rows) : JSON.stringify(results, null, 1);
-    this.share.save(`compare-${run.fileStem}.${kind.toLowerCase()}`, new Blob([text]));
+    saveFile(`compare-${run.fileStem}.${kind.toLowerCase()}`, new Blob([text]));
   }
 
   /** Add the times of a complete run to those of the same comparison. @param link that compares its lanes again */
@@ -221,6 +202,7 @@ export class ComparePlayer {
   }
 
   paint() {
+    if (!this.isOpen) return;
     const { run } = this.history;
     const view = html`${this.form}${run ? [this.board(run), this.results(run)] : nothing}
       <div class="sbd-live" aria-live="polite">${this.said}</div>
@@ -288,7 +270,6 @@ export class ComparePlayer {
       ${iconButton("share", "Take it home (S)", actions.share)}
       ${iconButton("lecture", "Lecture mode (L)", actions.lecture)}
       ${iconButton("help", "Help (?)", actions.help)}
-      <p class="sbd-compare-note sbd-compare-told" role="status">${this.message}</p>
     </div>`;
   }
 
@@ -308,36 +289,21 @@ export class ComparePlayer {
   }
 }
 
+const MARKS_WORDS =
+  "Underlined: a token that differs from next-token prediction’s, which is not to be wrong. " +
+  "A number in a dashed box: so many of its tokens are missing there.";
+
 const COMPARE_HELP: HelpWords = {
   hasScale: false,
   sights: [
+    ["Ways to decode", HOW],
     [
-      "Ways to decode",
-      "One prompt, the same weights, up to four ways to decode it, a forward pass of each in turn. " +
-        "Played again, all stand at the same forward pass, or where they were at the same time, by " +
-        "what the model took without drawing.",
+      "Playback",
+      "All stand at the same forward pass or, by time, where they were by what the model took " +
+        "without drawing.",
     ],
-    [
-      "Set Block Decoding and γ",
-      "The paper’s entropy bound: a higher γ is bolder; as a rule it needs fewer forward passes and " +
-        "errs more. Solvers pick by other rules.",
-    ],
-    [
-      "Staircases",
-      "Position to the right, forward pass downwards, all on one scale. Dashed: one token a " +
-        "pass, as next-token prediction writes.",
-    ],
-    [
-      "Exact (verify)",
-      "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
-        "next-token prediction. How many tokens a forward pass reads, its rows, follows what rows " +
-        "cost on the machine that decodes, unless a number says how many it may read.",
-    ],
-    [
-      "Marks",
-      "Underlined: a token that differs from next-token prediction’s, which is not to be wrong. " +
-        "Right or wrong stands below an answer where something can check the answer.",
-    ],
+    ["Staircases", "All on one scale; dashed: one token a pass, as next-token prediction writes."],
+    ["Marks", MARKS_WORDS],
   ],
   keys: [
     ["space", "play or pause"],
@@ -346,14 +312,10 @@ const COMPARE_HELP: HelpWords = {
     ["Home End", "start or finish"],
     ["Esc", "leave lecture mode"],
     ["L", "lecture mode, full screen"],
-    ["S", "take it home: the link, the numbers"],
+    ["S", "take it home: the link"],
     ["?", "this help"],
   ],
 };
-
-const MARKS_WORDS =
-  "Underlined: a token that differs from next-token prediction’s. " +
-  "A number in a dashed box: so many of its tokens are missing there.";
 
 const TIMES_WORDS =
   "One model decoded in every way, a forward pass of each in turn. Times are the model’s, without " +

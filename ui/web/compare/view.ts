@@ -1,4 +1,4 @@
-// The Compare view: has the server or this browser decode lanes, and shows them. Built when it is first needed.
+// The Compare view: has the server or this browser decode lanes, and shows them.
 
 import { NUM_TIMINGS } from "../core/times.ts";
 import { KINDS, laneSettingOf, laneTitle } from "../core/words.ts";
@@ -9,7 +9,8 @@ import { form as pageForm } from "../form/form.ts";
 import { doJob, type News, onCompared } from "../jobs.ts";
 import { onModels, settingsOf } from "../models.ts";
 import { linkToLanes, queryOfAddress, replaceAddress } from "../share/permalink.ts";
-import { CompareForm, DifferenceLine, type FormSetting } from "./form.ts";
+import { FormDifference, otherRunWords } from "../watch/form_difference.ts";
+import { CompareForm, type FormSetting, formDifferences } from "./form.ts";
 import { ComparePlayer } from "./player.ts";
 
 /** lines: wire lines of the recorded run that is shown first, "" for none */
@@ -18,58 +19,55 @@ type Setting = FormSetting & { lines: string };
 class CompareView {
   endedId = ""; // of the run that ended last
   numLeft = 0; // timings that are still to come, with the one that runs
-  parts: { form: CompareForm; player: ComparePlayer; differenceLine: DifferenceLine } | null = null;
+  form: CompareForm;
+  player: ComparePlayer;
+  formDifference: FormDifference;
 
   constructor(
     readonly host: HTMLElement & { sbdCompare?: ComparePlayer },
     readonly setting: Setting,
-    readonly signal: AbortSignal,
-  ) {}
-
-  build() {
-    const { host, setting, signal } = this;
+    signal: AbortSignal,
+  ) {
+    const form = new CompareForm(setting, { start: () => this.start(), halt: () => this.halt() });
     const link = () =>
-      linkToLanes(form.lanes, { ...formOfLanes(), prompt: pageForm.prompt, pinned: [] });
-    const player = new ComparePlayer(
-      host,
-      () => link().href,
-      () => this.time(),
-      signal,
-    );
-    const form = new CompareForm(setting, {
-      start: () => this.start(),
-      halt: () => {
-        this.numLeft = 0;
-        player.showTiming(0);
-        doJob({ kind: "stop" });
-      },
-    });
-    const differenceLine = new DifferenceLine(
-      () => player.history.run,
-      () => form.lanes,
-      () => player.pause(),
-      signal,
-    );
-    form.root.addEventListener("input", () => differenceLine.update());
+      linkToLanes(form.lanes, { ...formOfLanes(), prompt: pageForm.prompt, pinned: [] }).href;
+    const player: ComparePlayer = new ComparePlayer(host, link, () => this.time(), signal);
+    const onDiffer = () => player.pause();
+    const formDifference = new FormDifference(() => this.differences, signal, onDiffer);
+    [this.form, this.player, this.formDifference] = [form, player, formDifference];
+    const { lanes } = this;
+    if (lanes) form.choose(lanes);
+    form.root.addEventListener("input", () => formDifference.update());
     player.form = form.root;
-    player.note = differenceLine.root;
-    player.paint();
+    player.note = formDifference.root;
     host.sbdCompare = player;
-    if (setting.lines) player.receive(setting.lines);
-    this.takeLink(form, player);
-    return { form, player, differenceLine };
+  }
+
+  /** The lanes that the address names, null for none; nothing checks them here. */
+  get lanes() {
+    return queryOfAddress().get("lanes")?.split(",") ?? null;
+  }
+
+  /** How the form and its lanes differ from the run shown, in a sentence; "" if they do not. */
+  get differences() {
+    const { run } = this.player.history;
+    return run ? otherRunWords(formDifferences(run, this.form.lanes)) : "";
   }
 
   /** Compare lanes. @param lanes those of the form, or of a link, which may be wrong */
-  start(lanes?: string[]) {
-    this.parts ??= this.build(); // a link's lanes are decoded even if another view is in front
-    const { form, player, differenceLine } = this.parts;
+  start(lanes = this.form.lanes) {
+    const { form, player } = this;
     form.showRunning(true);
     player.showTiming(this.numLeft);
     player.pause();
-    differenceLine.isWaiting = true;
-    differenceLine.update();
-    doJob({ kind: "compare", lanes: lanes ?? form.lanes, form: formOfLanes() });
+    this.formDifference.wait(true);
+    doJob({ kind: "compare", lanes, form: formOfLanes() });
+  }
+
+  halt() {
+    this.numLeft = 0;
+    this.player.showTiming(0);
+    doJob({ kind: "stop" });
   }
 
   time() {
@@ -78,37 +76,29 @@ class CompareView {
   }
 
   startLink() {
-    this.start((queryOfAddress().get("lanes") ?? "").split(","));
+    this.start(this.lanes ?? [""]);
   }
 
+  /** Show the recorded run at the first visit, and play while this view is in front. */
   changeView(name: string) {
-    if (name === "compare") {
-      this.parts ??= this.build();
-      this.parts.form.takeModelPreset();
-      this.parts.differenceLine.update();
-    }
-    // Another view has come to the front.
-    else this.parts?.player.pause();
-  }
-
-  /** Choose the lanes that the address names; nothing checks them here. */
-  takeLink(form: CompareForm, player: ComparePlayer) {
-    const lanes = queryOfAddress().get("lanes");
-    if (!lanes) return;
-    form.choose(lanes.split(","));
-    player.pause();
+    const { form, player, formDifference, setting } = this;
+    const isInFront = name === "compare";
+    player.isOpen ||= isInFront;
+    if (isInFront && !player.history.run && setting.lines) player.receive(setting.lines);
+    if (!isInFront || this.lanes) player.pause();
+    if (!isInFront) return;
+    form.takeModelPreset();
+    formDifference.update();
+    player.paint();
   }
 
   show({ text = "", isError = false, isRunning = false, wire = "" }: Partial<News>) {
-    if (!this.parts) return;
-    const { form, player, differenceLine } = this.parts;
+    const { form, player, formDifference } = this;
     form.showRunning(isRunning);
     form.showMessage(text, isError);
-    differenceLine.hasFailed = isError;
-    if (wire || !isRunning) differenceLine.isWaiting = false;
     if (wire && wire !== "stop") player.receive(wire);
     if (!isRunning) player.end();
-    differenceLine.update();
+    formDifference.wait(formDifference.isWaiting && isRunning && !wire);
     const { run } = player.history;
     // More than one message may come at the end of a run.
     if (isRunning || (!isError && (!run || run.isRecorded || run.id === this.endedId))) return;
@@ -121,13 +111,14 @@ class CompareView {
 
   /** After a run, put its lanes into the address and add their results to the charts; false if it was stopped. */
   finish() {
-    const run = this.parts?.player.history.run;
+    const { run } = this.player.history;
     if (!run || run.isRecorded) return false;
+    const lanes = [...run.lanes.values()];
     const link = linkToLanes([...run.lanes.keys()], settingsOf(run));
     replaceAddress(link);
-    const isWhole = [...run.lanes.values()].every(({ finish }) => finish !== "stopped");
-    if (isWhole) this.parts?.player.takeTimes(link.href);
-    const marks = [...run.lanes.values()].map((lane) => ({
+    const isWhole = lanes.every(({ finish }) => finish !== "stopped");
+    if (isWhole) this.player.takeTimes(link.href);
+    const marks = lanes.map((lane) => ({
       name: laneTitle(lane.name),
       rate: lane.numTokensAt(lane.lastPass) / Math.max(lane.steps.length, 1),
       right: lane.verdict?.right ?? null,
@@ -139,10 +130,8 @@ class CompareView {
 
   /** Clear an error about the form at the next input, except in the player. */
   forgetError(event: Event) {
-    if (!this.parts?.form.hasError || elementOf(event)?.closest(".sbd-compare-card")) return;
-    this.parts.form.showMessage("", false);
-    this.parts.differenceLine.hasFailed = false;
-    this.parts.differenceLine.update();
+    if (!this.form.hasError || elementOf(event)?.closest(".sbd-compare-card")) return;
+    this.form.showMessage("", false);
   }
 
   /** Let Enter in the prompt, which Watch shares, start a comparison while this view is in front. */
@@ -150,7 +139,7 @@ class CompareView {
     const isSent = event.key === "Enter" && !event.shiftKey && event.target === promptBox();
     if (!isSent || currentView() !== "compare") return;
     event.preventDefault();
-    this.parts?.form.start();
+    this.form.start();
   }
 }
 
@@ -171,7 +160,7 @@ export function mountCompare(element: HTMLElement, value: string, signal: AbortS
   const view = new CompareView(find(element, ".sbd-compare"), JSON.parse(value), signal);
   onViewChange((name) => view.changeView(name), signal);
   onCompared((news) => view.show(news), signal);
-  onModels(() => view.parts?.form.takeModelPreset(), signal);
+  onModels(() => view.form.takeModelPreset(), signal);
   document.addEventListener("keydown", (event) => view.press(event), { signal });
   document.addEventListener("input", (event) => view.forgetError(event), { signal });
   return view;

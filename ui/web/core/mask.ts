@@ -148,7 +148,7 @@ const ROW_NAMES: Readonly<Record<RowKind, string>> = {
   draft: "the draft being checked",
   block: "the block",
   given: "the block, given",
-  predraft: "predrafted",
+  predraft: "a draft made ahead",
   alternative: "an alternative to a drafted token",
 };
 
@@ -171,7 +171,7 @@ export function maskSentences(mask: Mask, rows: Row[]) {
     if (numOwn) return;
     const name =
       rows[numCausal]?.kind === "predraft" || index > 0
-        ? "A predraft’s block of masks"
+        ? "The masks of a draft made ahead"
         : "The block";
     const before = seen ? `${countOf(seen, "causal token")} before it` : "";
     const own = `all ${countOf(size, "position")} of its own, to the left and to the right`;

@@ -75,8 +75,8 @@ const WORDS = {
     "next-token prediction would be, one token a forward pass.",
   predraft:
     "A draft for the case that one drafted token is thrown away. The forward pass that " +
-    "checks that token makes it, so the next one has a draft to check; without a predraft it " +
-    "has none.",
+    "checks that token makes it, so the next one has a draft to check; otherwise it has " +
+    "none.",
   alternative:
     "Another token for the place of a drafted one, read beside the draft. If the check " +
     "throws the drafted token away and would have this one, the next draft begins with what " +
@@ -89,6 +89,7 @@ const NAMES: Partial<Record<string, string>> = {
   gamma: "γ",
   sbd: "Set Block Decoding",
   ntp: "next-token prediction",
+  predraft: "draft made ahead",
 };
 
 export const GLOSSARY: Readonly<Record<string, Entry>> = Object.fromEntries(
@@ -167,7 +168,11 @@ export function decodingWords({
   return [decodingTitle(strategy, name), ...values].join(", ");
 }
 
-const SHORT_LABELS: Readonly<Record<string, string>> = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
+const SHORT_LABELS: Readonly<Record<string, string>> = {
+  gamma: "γ",
+  tau: "τ",
+  max_rows: "rows at most",
+};
 
 /** each solver's settings with defaults */
 const RULES: Readonly<Record<string, Readonly<Record<string, number | string>>>> =

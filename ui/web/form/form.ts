@@ -198,32 +198,25 @@ class Form {
 
   /** Say how the form differs from a run, each difference in a few words. */
   differences(run: Run) {
-    const isOther = this.prompt.trim() !== run.prompt.trim();
-    const system = this.model?.isChat ? String(this.values.system).trim() : "";
-    const isOtherSystem = system !== run.system.trim();
-    return [
-      ...(isOther ? [OTHER_PROMPT] : []),
-      ...(isOtherSystem ? ["another system message"] : []),
-      ...this.settingDifferences(run),
-    ];
-  }
-
-  settingDifferences(run: Run) {
     const { strategy, solver } = this.values;
-    const words = [];
-    const solverWords = []; // the form's solver settings, if the run used no solver
+    const system = this.model?.isChat ? String(this.values.system).trim() : "";
     const model = modelDifference(run.model);
-    if (model) words.push(model);
-    for (const [name, [own, both]] of this.differing(run.settings() as Settings)) {
-      if (name === "block_size" && run.strategy === "ntp") continue;
-      if (model && MODEL_FIELDS.includes(name)) continue;
-      if (FIELDS[name]?.solvers && run.strategy !== "sbd") solverWords.push(own);
-      else words.push(both);
-    }
     const title = decodingTitle(String(strategy), String(solver));
     const runTitle = decodingTitle(run.strategy, run.solver.name);
-    const decoding = [title, solverWords.join(", ")].filter(Boolean).join(" at ");
-    return title === runTitle ? words : [`${decoding} instead of ${runTitle}`, ...words];
+    const settings = this.differing(run.settings() as Settings);
+    if (model) for (const name of MODEL_FIELDS) settings.delete(name);
+    if (run.strategy === "ntp") settings.delete("block_size");
+    const words = [...settings].map(([name, [own, both]]) => {
+      const isOfForm = FIELDS[name]?.solvers && run.strategy !== "sbd"; // the run used no solver
+      return isOfForm ? own : both;
+    });
+    return [
+      this.prompt.trim() === run.prompt.trim() ? "" : OTHER_PROMPT,
+      system === run.system.trim() ? "" : "another system message",
+      title === runTitle ? "" : `${title} instead of ${runTitle}`,
+      model,
+      ...words,
+    ].filter(Boolean);
   }
 }
 

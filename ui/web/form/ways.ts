@@ -86,7 +86,7 @@ function wayTemplate(way: string, { causalFirst, paper }: Model) {
 
 /** Return the choices, and the slider whose steps are the gammas. */
 function waysTemplate(model: Model) {
-  const { kind, values, template, recordedPrompt } = form;
+  const { kind, values, template } = form;
   const { strategy, block_size: blockSize, solver } = values;
   const { gammas, best, canDraft, causalFirst, paper } = model;
   const gamma = Number(values.gamma);
@@ -102,7 +102,6 @@ function waysTemplate(model: Model) {
   const offersBest = canDraft && !isBest && !hasBlanks;
   const bestWords =
     best.strategy === "sbd" ? `γ ${best.gamma}` : (LANE_TITLES[best.strategy] ?? "");
-  const brought = `The recording shown was made with ${words}, so the form has that. `;
   const move = ({ target }: Event) =>
     form.setByHand({
       strategy: "sbd",
@@ -147,8 +146,7 @@ function waysTemplate(model: Model) {
       >${unfoldTemplate("", "sbd-ways-why", "Why the form starts from these settings")}</div>
     <p class="sbd-ways-why" id="sbd-ways-why" hidden
       ><span>${adviceWords(best.words, hasBlanks)}</span>
-      <span role="status">${recordedPrompt !== null && offersBest ? brought : ""}</span
-      >${buttonTemplate("sbd-ways-best", `Use ${bestWords}`, useBest, { isHidden: !offersBest })}</p>`;
+      ${buttonTemplate("sbd-ways-best", `Use ${bestWords}`, useBest, { isHidden: !offersBest })}</p>`;
 }
 
 export function mountWays(element: HTMLElement, signal: AbortSignal) {

@@ -8,14 +8,7 @@ import { isDarkPage, onScheme, prefersReducedMotion } from "../dom/screen.ts";
 import { buttonTemplate } from "../dom/templates.ts";
 import type { Pointing } from "../watch/actions.ts";
 import type { BudgetActions } from "../watch/budget.ts";
-import {
-  initialState,
-  makeClock,
-  type PlayerState,
-  Reveals,
-  type View,
-  viewOf,
-} from "../watch/playhead.ts";
+import { initialState, type PlayerState, Reveals, type View, viewOf } from "../watch/playhead.ts";
 
 export function passName({ item }: { item?: { pass: number; isPinned?: boolean } }) {
   return item ? `pass ${item.pass + 1}` : "";
@@ -145,35 +138,24 @@ export function news(words: string): TemplateResult {
 type Part = { update: (view: View) => void };
 type FigureActions = Pointing & BudgetActions;
 
-const PASSES_A_SECOND = 1.2;
+const PASS_MS = 830; // how long a pass is shown while a figure plays
 
 /** A recorded run that a scene shows and plays with the player's parts. */
 export class Figure {
   reveals = new Reveals();
   parts: Part[] = [];
   frame = 0;
-  target = 0;
   hasMoved = false;
   isStep = false;
-  onArrived = () => {};
   state = initialState();
-  clock: ReturnType<typeof makeClock>;
 
   /** @param signal aborted when the reader leaves the scene */
   constructor(
     readonly run: Run,
-    signal: AbortSignal,
+    readonly signal: AbortSignal,
   ) {
-    this.clock = makeClock(
-      () => this.state.isPlaying,
-      () => PASSES_A_SECOND,
-      () => this.advance(),
-    );
     onScheme(() => this.draw(), signal);
-    signal.addEventListener("abort", () => {
-      this.clock.stop();
-      cancelAnimationFrame(this.frame);
-    });
+    signal.addEventListener("abort", () => cancelAnimationFrame(this.frame));
   }
 
   /** Return the actions that the player's parts call; most do nothing unless the scene gives its own. */
@@ -197,7 +179,6 @@ export class Figure {
   set(change: Partial<PlayerState>) {
     Object.assign(this.state, change);
     this.draw();
-    this.clock.start();
   }
 
   /** Show a forward pass. @param isStep whether to animate what the pass reveals */
@@ -209,21 +190,18 @@ export class Figure {
 
   /** Play up to a forward pass; show it at once if the visitor wants no motion. */
   play(target: number, onArrived: () => void) {
-    this.target = target;
-    this.onArrived = onArrived;
     if (prefersReducedMotion() || this.state.pass >= target) {
       this.seek(target, false);
       onArrived();
       return;
     }
-    this.set({ isPlaying: true });
-  }
-
-  advance() {
-    this.seek(this.state.pass + 1, true);
-    if (this.state.pass < this.target) return;
-    this.set({ isPlaying: false });
-    this.onArrived();
+    const timer = setInterval(() => {
+      this.seek(this.state.pass + 1, true);
+      if (this.state.pass < target) return;
+      clearInterval(timer);
+      onArrived();
+    }, PASS_MS);
+    this.signal.addEventListener("abort", () => clearInterval(timer));
   }
 
   draw() {
@@ -234,7 +212,7 @@ export class Figure {
   }
 
   paint() {
-    if (this.hasMoved) this.reveals.begin(this.isStep ? 1000 / PASSES_A_SECOND : null);
+    if (this.hasMoved) this.reveals.begin(this.isStep ? PASS_MS : null);
     const view = viewOf(this.state, {
       run: this.run,
       reveals: this.reveals,

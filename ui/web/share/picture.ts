@@ -98,9 +98,7 @@ export class Picture {
     const { context, run, isDark } = this;
     const { accent, ntp, line, muted, well } = this.inks;
     const style = { accent, ntp, line, muted, font: SANS, size: 13 };
-    // As the player shows this forward pass with all reveals done and no position pointed at.
-    const reveals = { progress: () => 1 };
-    const view = { run, pass, isDark, reveals, focus: null, showsFocus: false };
+    const view = { run, pass, isDark, focus: null, showsFocus: false };
     context.save();
     context.beginPath();
     context.roundRect(x - 8, y - 8, width + 16, height + 16, 10);

@@ -246,10 +246,16 @@ async function read(path: string) {
 }
 
 /** Return a run's lines, marked as recorded, and its timing's line. */
-export function recordedLines({ id, lines }: Run, timing: RepeatTimes) {
-  const rows = lines.map((line) => line.replace('"is_recorded":false', '"is_recorded":true'));
-  if (!timing?.seconds.length) return rows;
+export function recordedLines(run: Run, timing: RepeatTimes) {
+  return linesOf(run, timing).map((line) =>
+    line.replace('"is_recorded":false', '"is_recorded":true'),
+  );
+}
+
+/** Return a run's lines and its timing's line. */
+export function linesOf({ id, lines, timing: read }: Run, timing: RepeatTimes) {
+  if (!timing?.seconds.length || timing === read) return lines; // one that was read is among them
   const { seconds, ntpSeconds } = timing;
   const { seq } = JSON.parse(lines.at(-1) ?? "{}") as WireLine;
-  return [...rows, JSON.stringify({ run: id, seq: seq + 1, type: "timing", seconds, ntpSeconds })];
+  return [...lines, JSON.stringify({ run: id, seq: seq + 1, type: "timing", seconds, ntpSeconds })];
 }

@@ -5,7 +5,7 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { entropyColour, inkOn } from "../core/colours.ts";
-import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.ts";
+import { clamp, formatGamma, gammaDigits, roundDraggedGamma } from "../core/numbers.ts";
 import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.ts";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
@@ -215,26 +215,6 @@ function orderOf(run: Run, pass: number) {
   return step ? solverOrder(run.solver, step.masked, step.reveals) : [];
 }
 
-/** Return nats as a whole number of units of the last digit shown. */
-function inUnits(nats: number, digits: number) {
-  return Math.round(Number(nats.toFixed(digits)) * 10 ** digits);
-}
-
-/**
- * Return how many digits show that the entropy spent is within gamma, and would not be with one position more.
- * @param next nats with one position more; null if there is none
- */
-function digitsOf(spent: number, next: number | null, gamma: string) {
-  const least = gamma.split(".")[1]?.length ?? 2;
-  return digitsThatShow(least, (digits) => {
-    const [own, most] = [inUnits(spent, digits), inUnits(Number(gamma), digits)];
-    if (spent > 0 && own === 0) return false;
-    if (next === null) return true;
-    const isOver = own + inUnits(next - spent, digits) > most && inUnits(next, digits) > most;
-    return own <= most && isOver;
-  });
-}
-
 /** Lay out the budget of a pass, as it was or as it would be at another gamma. */
 export function layOut(
   run: Run,
@@ -257,17 +237,12 @@ export function layOut(
     return { item, left, width: axisPlace(end) - left, isRevealed, isExempt: item === exempt };
   });
   const spent = counted.reduce((sum, item) => sum + item.entropy, 0);
-  const costs = isSum ? revealCosts(solver, order) : null;
-  const next = (chosen.length && costs?.[chosen.length]) || null;
   return {
     segments, // from left to right
     spent, // nats of the revealed positions, without the exempt one
     exempt, // the position revealed whatever gamma is; null for none
-    isExemptAfterEnd: exempt !== null && run.main.isAfterEnd(exempt.position, pass),
-    isExemptOffAxis: segments.some(({ isExempt, left }) => isExempt && left === 1),
     isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END, // whether gamma or the sum is beyond the axis
-    next, // nats spent with one position more; null if gamma bounds no sum or no position is left
-    digits: digitsOf(spent, next, formatGamma(gamma)), // enough to show why no more was revealed
+    digits: Math.max(2, gammaDigits(gamma)) + 1, // one more than of gamma, so that no sum reads above it
     count: chosen.length,
     numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
     hasGamma: hasBudget(solver),
@@ -284,15 +259,9 @@ export function revealedAt(run: Run, pass: number, gamma: number) {
 }
 
 /** Say which position is revealed whatever gamma is; "" for none. */
-export function exemptWords(
-  solver: Solver,
-  { exempt, isExemptAfterEnd, isExemptOffAxis, digits }: BudgetLayout,
-) {
+export function exemptWords(solver: Solver, { exempt, digits }: BudgetLayout) {
   if (!exempt) return "";
-  const [who, verb] = boundOf(solver).exempt;
-  const where = [isExemptAfterEnd ? "after the end" : "", isExemptOffAxis ? "off the axis" : ""];
-  const aside = where.filter(Boolean).map((words) => `, ${words}`);
-  return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${exempt.entropy.toFixed(digits)}`;
+  return `${boundOf(solver).exempt.join(" ")}: ${exempt.entropy.toFixed(digits)}`;
 }
 
 /** Say how much was revealed, or would be at the dragged gamma. */

@@ -2,22 +2,20 @@
 // closes it on Escape, and then gives the focus back.
 
 import { html, nothing, render } from "lit-html";
-import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
+import { GLOSSARY, plainWords, SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
 import { makeDialog } from "../dom/elements.ts";
 import { KEY_WORDS, type KeyWords, keyList, letterSwitch } from "../dom/keys.ts";
 import { closeButton } from "../dom/templates.ts";
 import { LEGEND, paperTemplate } from "../dom/terms.ts";
+import { TILES } from "./tiles.ts";
+import { CHECK, MORE } from "./verify_legend.ts";
 
 const HELP_SIGHTS: [name: string, words: string][] = [
-  [
-    "Tiles",
-    "The next block of the answer starts as masks. One forward pass guesses all of them: " +
-      "the guess is written in grey, and the bar under it is how unsure the model is.",
-  ],
+  ["Tiles", TILES],
   [
     "Reveals",
-    "The forward pass then keeps its surest guesses together, wherever they stand. They get a " +
-      "ring; #4 means revealed in forward pass 4, “set” given before: pinned, kept by a branch, or " +
+    "A forward pass guesses all masks and keeps its surest guesses together, wherever they stand. " +
+      "#4 means revealed in forward pass 4, “set” given before: pinned, kept by a branch, or " +
       "written round a blank. A number without # is the position. Where a tile has room for one of " +
       "them it is the forward pass; the inspector has both. If an end of the answer is revealed, " +
       "what stands behind it turns grey and counts no more.",
@@ -30,21 +28,11 @@ const HELP_SIGHTS: [name: string, words: string][] = [
       "says where the solver has another rule: a threshold bounds each entropy, not their sum, and " +
       "solvers without γ have no budget.",
   ],
-  ["Staircase", `${GLOSSARY.staircase?.words} Press or drag to go to a forward pass.`],
   [
     "Verify",
-    "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
-      "prediction would have said is kept. After a token was thrown away there is no draft to " +
-      "check, unless a predraft stood ready for that: a branch under that token. It also reads " +
-      "other guesses beside the drafted tokens and keeps one that is right. Both save forward " +
-      "passes and make each one larger, which a GPU hardly feels and a processor does: the " +
-      "default is fewer rows there, and “Rows at most” sets another number.",
-  ],
-  [
-    "Hindsight",
-    "The first forward pass of the next block reads the full block again, in order, and shows what " +
-      "next-token prediction would have said. The inspector shows whether it agrees. The last block, " +
-      "where it had masks, is not read again.",
+    `${plainWords(`${CHECK} ${MORE}`)} Both save forward passes and make each one larger, which a GPU ` +
+      "hardly feels and a processor does: the default is fewer rows there, and “Rows at most” sets " +
+      "another number.",
   ],
 ];
 

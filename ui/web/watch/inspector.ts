@@ -8,7 +8,7 @@ import { make } from "../dom/elements.ts";
 import { buttonTemplate, classes, closeButton, tokenTemplate } from "../dom/templates.ts";
 import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
-import { openPositions, predictedTiles, type View } from "./playhead.ts";
+import type { View } from "./playhead.ts";
 import { tileState } from "./tiles.ts";
 
 type HindsightKind = "open" | "agrees" | "differs";
@@ -54,14 +54,6 @@ export function revealText(view: View, focus: number) {
   return "Not predicted yet.";
 }
 
-/** Describe a position that verify has not decided yet; only drafted tokens are checked. */
-function waitingWords(view: View, focus: number) {
-  const { kind } = tileState(view, focus);
-  if (kind === "draft") return "A draft, until a causal forward pass checks it.";
-  if (kind === "struck") return "Thrown away: a causal forward pass gave another token.";
-  return "Not drafted: only a causal forward pass decides what stands here.";
-}
-
 /**
  * Return the heading of the guesses. Under verify it names the mask, as the pass may also read the position causally.
  */
@@ -71,23 +63,17 @@ export function guessTitle({ strategy }: Run, at: number | null, pass: number) {
   return `${whose} in ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
 }
 
-/** Say how the answer ended, as the first half of a sentence. */
-function endWords({ main, config }: Run) {
-  if (main.finish === "end_of_sequence") return "The answer ends";
-  if (main.finish === "stopped") return "The run was stopped";
-  return `The limit of ${config.max_new_tokens} tokens cuts the answer off`;
-}
-
 /** Say how the causal check judged a position's token, once the playhead has reached the pass that made the check. */
 export function hindsightText(view: View, focus: number): [words: string, verdict: HindsightKind] {
   const { run, pass } = view;
   const item = run.main.hindsight.get(focus);
   if (!item && run.main.finish !== null) {
-    return [`${endWords(run)} before a causal forward pass reads this block.`, "open"];
+    return ["The run ends before a causal forward pass reads this block.", "open"];
   }
   if (!item || item.pass > pass) {
     if (run.strategy === "ntp") return ["Not decoded yet.", "open"];
-    if (run.strategy === "verify") return [waitingWords(view, focus), "open"];
+    if (run.strategy === "verify")
+      return ["Only a causal forward pass decides what stands here.", "open"];
     return ["The next causal forward pass over this block will show it, for free.", "open"];
   }
   const share = formatPercent(item.probability);
@@ -111,19 +97,12 @@ export function hindsightText(view: View, focus: number): [words: string, verdic
 }
 
 /** Name the position in focus, and say why it is shown. */
-export function inspectorKicker({ run, pass, focus, held, showsFocus }: View) {
+export function inspectorKicker({ run, focus, held, showsFocus }: View) {
   if (focus === null) return "Inspector";
   if (held === focus) return `Position ${focus} · held`;
   if (showsFocus) return `Position ${focus}`;
   if (run.strategy === "ntp") return `Position ${focus} · written in this forward pass`;
-  const open = openPositions(run, pass);
-  const hasOthers = open.length < predictedTiles(run, pass).length;
-  const isAlone = open.length === 1;
-  const which = isAlone ? "only mask" : "least sure";
-  // Verify also predicts positions beyond its tiles.
-  const tiles = isAlone ? "in these tiles" : "of these tiles";
-  const where = run.strategy === "verify" ? tiles : "in this forward pass";
-  return `Position ${focus} · ${hasOthers ? "the answer’s " : isAlone ? "the " : ""}${which} ${where}`;
+  return `Position ${focus} · least sure of these tiles`;
 }
 
 const SPARK = { width: 240, height: 56, pad: 4 };
@@ -182,15 +161,11 @@ export function givenTokens(kind: Kind, view: View & { focus: number }, token: n
 }
 
 /** Say why Pin and Branch cannot be used here; "" if they can. */
-function whyNoAction({ run, focus, pass }: View, alternative: Top | null) {
+function whyNoAction({ run, focus }: View, alternative: Top | null) {
   if (run.strategy !== "sbd") return "Only Set Block Decoding can decode round a given token.";
   if (alternative || focus === null) return "";
   if (run.pins.has(focus)) return "This token was given; branch at another position.";
-  if (run.main.isAfterEnd(focus, pass)) return "This position is after the end of the answer.";
-  const isKnown = run.main.fixedAt(focus, pass) !== null;
-  return isKnown
-    ? "The model weighed no other token here: choose another position."
-    : "No candidates yet: go to a forward pass whose block holds this position.";
+  return "There is no other token to choose here, in this forward pass.";
 }
 
 type Kind = "pin" | "branch";

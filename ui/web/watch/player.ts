@@ -7,7 +7,7 @@
 // only replays. Drawing happens at most once a frame, and only when something changed.
 
 import { html, render } from "lit-html";
-import { failureWords } from "../core/numbers.ts";
+import { failureWords, listInWords } from "../core/numbers.ts";
 import { History, type Run, type Settings } from "../core/run.ts";
 import type { Timing } from "../core/times.ts";
 import { find, make, setAttribute, setText } from "../dom/elements.ts";
@@ -26,6 +26,7 @@ import {
 import { buttonTemplate, editButton, iconButton, iconTemplate } from "../dom/templates.ts";
 import { makeTermNote } from "../dom/terms.ts";
 import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
+import { form, OTHER_PROMPT } from "../form/form.ts";
 import { doJob } from "../jobs.ts";
 import { settingsOf } from "../models.ts";
 import { keepRun } from "../saved_run.ts";
@@ -33,7 +34,7 @@ import { askServer } from "../server.ts";
 import { bareAddress, linkTo, replaceAddress } from "../share/permalink.ts";
 import { replayPage, Share, type ShareHost } from "../share/sheet.ts";
 import { type Actions, makeActions } from "./actions.ts";
-import { FormDifference } from "./form_difference.ts";
+import { FormDifference, otherRunWords, WAITING } from "./form_difference.ts";
 import { Help } from "./help.ts";
 import { Hood } from "./hood.ts";
 import { Inspector } from "./inspector.ts";
@@ -45,7 +46,7 @@ import {
   type View,
   viewOf,
 } from "./playhead.ts";
-import { Details, Headline, NumbersView } from "./results.ts";
+import { Details, Headline } from "./results.ts";
 import { Staircase } from "./staircase.ts";
 import { SudokuView } from "./sudoku.ts";
 import { LaneView } from "./text.ts";
@@ -84,7 +85,7 @@ export class Player {
     readonly host: PlayerHost | null = null,
   ) {
     const { signal } = this.leaving;
-    this.formDifference = new FormDifference(() => (this.host ? this.run : null), signal);
+    this.formDifference = new FormDifference(() => this.differences, signal);
     this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
     this.share = new Share(this, this.host, signal);
     this.lecture = makeLecture(root, () => this.fit(), signal);
@@ -146,10 +147,20 @@ export class Player {
   /** Show whether the visitor waits for a decode that has not begun. */
   wait(isWaiting: boolean) {
     if (this.formDifference.isWaiting === isWaiting) return;
-    this.formDifference.isWaiting = isWaiting;
     this.root.classList.toggle("is-waiting", isWaiting);
     if (isWaiting) this.set({ isPlaying: false });
-    this.formDifference.update();
+    this.formDifference.wait(isWaiting);
+  }
+
+  /** How the form differs from the run shown, or that another is on its way; "" if neither, or nothing decodes here. */
+  get differences() {
+    const { run, host } = this;
+    if (this.formDifference.isWaiting) return WAITING;
+    const words = run && host ? form.differences(run) : [];
+    const isSamePrompt = run?.isRecorded && words.length > 0 && words[0] !== OTHER_PROMPT;
+    return isSamePrompt
+      ? `A recording. Decode runs its prompt with ${listInWords(words)}.`
+      : otherRunWords(words);
   }
 
   /** Add a new run to the tree, show it and play it. */
@@ -213,8 +224,9 @@ export class Player {
   }
 
   takeTiming(timing: Timing) {
-    this.parts.numbers.timings.set(timing.run, timing);
+    this.parts.details.timings.set(timing.run, timing);
     this.draw();
+    this.changed();
   }
 
   stop() {
@@ -291,8 +303,7 @@ export class Player {
 
 class Parts {
   headline = new Headline();
-  numbers = new NumbersView(this.actions);
-  details = new Details(this.actions, this.numbers.root);
+  details = new Details(this.actions);
   prompt = make("p", "sbd-prompt");
   message = make("p", "sbd-news", { role: "status", hidden: "" });
   aboutRun = make("p", "sbd-about");
@@ -365,8 +376,7 @@ class Parts {
       run.about || (node?.parent ? `${node.words}; the branches are below` : ""),
     );
     setAttribute(this.prompt, "title", run.prompt);
-    this.headline.update(view, this.numbers.timingOf(run));
-    this.numbers.update(view);
+    this.headline.update(view, this.details.timingOf(run));
     this.details.update(view);
     this.tree.update(view);
     this.main.update(view, run.main);
@@ -399,7 +409,7 @@ export function mountPlayer(
   const player: Player = new Player(host, {
     decode: (settings) => doJob({ kind: "decode", form: settings }),
     time: (settings) => doJob({ kind: "time", form: settings }),
-    replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
+    replayPage: (run) => replayPage(run, player.parts.details.timingOf(run)),
     sendTrace: (text) => void openTrace(player, text, hasServer),
     onBegin: (run) => {
       showView("watch");

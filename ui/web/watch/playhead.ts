@@ -262,7 +262,6 @@ export class Reveals {
   running: Animation[] = [];
   durations: { animation: number; spread: number } | null = null;
   interval: number | null = null;
-  began = 0;
 
   /**
    * Prepare for a pass that is about to be painted.
@@ -276,7 +275,6 @@ export class Reveals {
       interval === null || this.isQuick || prefersReducedMotion()
         ? null
         : revealDurations(interval);
-    this.began = performance.now();
   }
 
   get isQuick() {
@@ -304,20 +302,6 @@ export class Reveals {
   fadeIn(node: HTMLElement) {
     if (!prefersReducedMotion())
       node.animate(KEYFRAMES.fade, { duration: 280, easing: "ease-out" });
-  }
-
-  /** Return how far the reveal of this rank has come, 0 to 1. */
-  progress(rank: number, count: number) {
-    if (!this.durations) return 1;
-    const age = performance.now() - this.began - this.delay(rank, count);
-    return clamp(age / (this.durations.animation * 0.6), 0, 1);
-  }
-
-  get isOver() {
-    return (
-      !this.durations ||
-      performance.now() - this.began > this.durations.animation + this.durations.spread
-    );
   }
 }
 
@@ -349,16 +333,14 @@ interface ViewParts {
 
 export type View = ReturnType<typeof viewOf>;
 
-/** Return the positions that this pass predicted and that have a tile. */
-export function predictedTiles(run: Run, pass: number) {
+/** Return the predicted positions that have a tile and may belong to the answer: none after an end already known. */
+function openPositions(run: Run, pass: number) {
   const { start, size } = run.windowAt(pass);
   const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
-  return masked.filter(({ position }) => position >= start && position < start + size);
-}
-
-/** Return the predicted tiles that may belong to the answer: none after an end already known. */
-export function openPositions(run: Run, pass: number) {
-  return predictedTiles(run, pass).filter((item) => !run.main.isAfterEnd(item.position, pass));
+  return masked.filter(
+    ({ position }) =>
+      position >= start && position < start + size && !run.main.isAfterEnd(position, pass),
+  );
 }
 
 /**

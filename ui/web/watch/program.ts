@@ -110,7 +110,7 @@ function verifyLines(run: Run, pass: number, step: LaneStep): Line[] {
       "The masks’ predictions are the next draft, as far as they are sure.",
       step.draft.length > 0 && !hasPredraft,
     ],
-    [1, "After a rejection, use the predraft for it, if there is one.", hasPredraft],
+    [1, "After a rejection, use the draft made ahead for it, if there is one.", hasPredraft],
   ];
 }
 

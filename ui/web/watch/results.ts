@@ -16,17 +16,16 @@ import {
   whyNotFaster,
 } from "../core/times.ts";
 import { make, setAttribute, setText } from "../dom/elements.ts";
-import { buttonTemplate, closeButton, questionTemplate } from "../dom/templates.ts";
+import { buttonTemplate, closeButton } from "../dom/templates.ts";
 import { glossaryTemplate, LEGEND } from "../dom/terms.ts";
 import type { Actions } from "./actions.ts";
 import type { View } from "./playhead.ts";
 
-/** a number as shown, and the words for it; look: its class */
-type Cell = { shown: string; label: string; look?: string };
+/** a number as shown, and the words for it */
+type Cell = { shown: string; label: string };
 
 const SHOWN_DIGITS = 8; // of a digest, enough to tell weights apart
 const UNKNOWN = "–";
-const WHOLE = "The whole run";
 
 /** Return the range of some times: "1.40 ms to 1.90 ms". */
 function rangeWords(seconds: number[]) {
@@ -34,48 +33,20 @@ function rangeWords(seconds: number[]) {
   return `${formatRaceSeconds(low)} to ${formatRaceSeconds(high)}`;
 }
 
-/** Return the numbers of the forward passes up to this one. */
+/** Return the tokens of the forward passes up to this one, whose number the headline has. */
 function momentCells(
   { run }: View,
-  { numPasses, numTokens, numPinned, tokensPerPass }: Numbers,
+  { numTokens, numPinned, tokensPerPass }: Numbers,
 ): Record<string, Cell> {
   const isStarted = run.main.steps.length > 0;
   const tokensLabel = numPinned ? `tokens, ${numPinned} of them given` : "tokens so far";
   return {
-    passes: { shown: isStarted ? String(numPasses) : UNKNOWN, label: "forward passes so far" },
     tokens: { shown: isStarted ? String(numTokens) : UNKNOWN, label: tokensLabel },
     perPass: {
       shown: isStarted ? tokensPerPass.toFixed(2) : UNKNOWN,
       label: numPinned ? "decoded a forward pass" : "tokens a forward pass",
     },
   };
-}
-
-/**
- * Return the forward passes of the whole run, compared with next-token prediction's if that ran too, no token was
- * given, and both answers are as long.
- */
-function savedCell(
-  { run }: View,
-  { wholePasses, wholeTokens, ntpPasses, ntpTokens }: Numbers,
-): Cell {
-  if (wholePasses === null) return { shown: UNKNOWN, label: "forward passes, once it is complete" };
-  const shown = String(wholePasses);
-  if (run.strategy === "ntp") return { shown, label: "forward passes, one a token" };
-  const what =
-    ntpPasses === null || ntpTokens !== wholeTokens
-      ? `for ${countOf(wholeTokens, "token")}${run.main.pins.size ? " not given" : ""}`
-      : `instead of ${ntpPasses}`;
-  return { shown, label: `forward passes ${what}` };
-}
-
-/**
- * Return the whole run's tokens per forward pass; 0 if that is no more than next-token prediction's one, or cannot be
- * compared with it.
- */
-function rateOf(run: View["run"], { wholePasses, wholeTokens, ntpPasses }: Numbers) {
-  if (run.strategy === "ntp" || !wholePasses || ntpPasses === null) return 0;
-  return wholeTokens > wholePasses ? wholeTokens / wholePasses : 0;
 }
 
 /** Return the time per token, also of next-token prediction if it is known. */
@@ -93,15 +64,6 @@ function clockCell(numbers: Numbers, timing: Timing | null): Cell {
   return { shown, label: `${runs}${beside}${ntp.length > 1 ? `, ${rangeWords(ntp)}` : ""}` };
 }
 
-/** Say how the answer's length differs from next-token prediction's, and why fewer passes were not faster. */
-function wholeWords({ run }: View, numbers: Numbers, timing: Timing | null) {
-  if (run.strategy === "ntp") return "";
-  const length = lengthWords(numbers);
-  const isCut = [run.main, run.ntp].some((lane) => lane?.finish === "stopped");
-  const words = length && `${isCut ? "It was stopped. " : ""}${length}.`;
-  return [words, whyNotFaster(run, numbers, timing)].filter(Boolean).join(" ");
-}
-
 /** Name the weights that decoded, with the first digits of their digests; "" if the run does not name them. */
 export function weightsWords({ weights }: View["run"]) {
   const [own, base] = Object.entries(weights).map(
@@ -111,70 +73,6 @@ export function weightsWords({ weights }: View["run"]) {
   return base
     ? `Weights: adapter ${own}, which masks alone read, beside ${base}`
     : `Weights: ${own}`;
-}
-
-function group(name: string, title: string, heading: unknown, cells: Record<string, Cell>) {
-  const rows = Object.entries(cells).map(
-    ([key, { shown, label, look = "" }]) =>
-      html`<div class="sbd-number-cell sbd-number-${key} ${look}">
-        <dt class="sbd-number-label">${label}</dt>
-        <dd class="sbd-number">${shown}</dd>
-      </div>`,
-  );
-  return html`<section aria-label=${title}>
-    <h3>${heading}</h3>
-    <dl class="sbd-numbers-group sbd-numbers-${name}">${rows}</dl>
-  </section>`;
-}
-
-export class NumbersView {
-  /** by id of the run */
-  timings: Map<string, Timing> = new Map();
-  root = make("div", "sbd-numbers");
-
-  constructor(readonly actions: Actions) {}
-
-  /** Return the timing of a run that was decoded again; null if it was not. */
-  timingOf(run: View["run"]) {
-    return this.timings.get(run.id) ?? run.timing;
-  }
-
-  update(view: View) {
-    const { run } = view;
-    const numbers = run.numbersAt(view.pass);
-    const timing = this.timingOf(run);
-    const rate = rateOf(run, numbers);
-    const words = timing?.error ?? wholeWords(view, numbers, timing);
-    const isAtEnd = rate > 0 && view.pass >= run.main.lastPass;
-    const title = isAtEnd ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE;
-    const saved = { ...savedCell(view, numbers), look: rate > 0 ? "is-fewer" : "" };
-    setAttribute(this.root, "data-lane", run.strategy);
-    const content = html`${group("moment", "This moment", "This moment", momentCells(view, numbers))}
-      ${group("whole", WHOLE, html`<span>${title}</span>${this.timeButton(run, timing)}`, {
-        saved,
-        clock: clockCell(numbers, timing),
-      })}
-      <p class="sbd-numbers-why" ?hidden=${!words}>${words}</p>
-      <p
-        class="sbd-numbers-why sbd-numbers-weights"
-        title="Names and the first digits of SHA-256 digests; the trace file has them whole"
-        ?hidden=${!Object.keys(run.weights).length}
-        >${weightsWords(run)}</p>`;
-    render(content, this.root);
-  }
-
-  timeButton(run: View["run"], timing: Timing | null) {
-    const count = timing?.seconds.length ?? NUM_TIMINGS;
-    const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
-    // A run that was cut short is not timed: decoded again, it would not be cut.
-    const isCut = !run.isComplete || run.main.finish === "stopped";
-    const isHidden = !this.actions.canRedo || run.strategy === "ntp" || isCut;
-    const words = isBusy
-      ? `timing ${count + 1} of ${NUM_TIMINGS} …`
-      : `run it ${NUM_TIMINGS} times`;
-    const state = { isHidden, isDisabled: isBusy };
-    return buttonTemplate("sbd-action sbd-time-again", words, this.actions.timeRun, state);
-  }
 }
 
 const OF_COSTS_WORDS = "An earlier version chose its rows; decoded again, it takes the default";
@@ -278,12 +176,10 @@ export class Headline {
   }
 }
 
-const HINDSIGHT_WORDS =
-  "Next-token prediction reads each finished block of this answer again, and would have gone on with " +
-  "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
-  "where it had masks, is never read again.";
-
+/** The drawer with the numbers that the headline leaves out, timings and hindsight. */
 export class Details {
+  /** by id of the run */
+  timings: Map<string, Timing> = new Map();
   button = make(
     "button",
     "sbd-action sbd-details-open",
@@ -293,10 +189,7 @@ export class Details {
   );
   root = make("aside", "sbd-drawer sbd-details", { "aria-label": "Details" });
 
-  constructor(
-    readonly actions: Actions,
-    readonly numbers: HTMLElement,
-  ) {}
+  constructor(readonly actions: Actions) {}
 
   get isOpen() {
     return this.root.classList.contains("is-open");
@@ -313,22 +206,68 @@ export class Details {
     this.button.setAttribute("aria-expanded", String(isOpen));
   }
 
-  /** Show how many tokens hindsight disagrees with; a press marks them in the text. */
-  update({ run, pass, showsHindsight }: View) {
-    const { main } = run;
+  /** Return the timing of a run that was decoded again; null if it was not. */
+  timingOf(run: View["run"]) {
+    return this.timings.get(run.id) ?? run.timing;
+  }
+
+  update(view: View) {
+    const { run } = view;
+    const timing = this.timingOf(run);
+    const numbers = run.numbersAt(view.pass);
+    const cells = { ...momentCells(view, numbers), clock: clockCell(numbers, timing) };
+    const rows = Object.entries(cells).map(
+      ([key, { shown, label }]) =>
+        html`<div class="sbd-number-cell sbd-number-${key}">
+          <dt class="sbd-number-label">${label}</dt>
+          <dd class="sbd-number">${shown}</dd>
+        </div>`,
+    );
+    const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${closeButton("Close details", () => this.close(), "sbd-close")}</div>
+      <div class="sbd-numbers">
+        <dl class="sbd-numbers-group">${rows}</dl>
+        ${this.timeButton(run, timing)}
+        <p class="sbd-numbers-why" ?hidden=${!timing?.error}>${timing?.error}</p>
+        <p
+          class="sbd-numbers-why"
+          title="Names and the first digits of SHA-256 digests; the trace file has them whole"
+          ?hidden=${!Object.keys(run.weights).length}
+          >${weightsWords(run)}</p>
+      </div>
+      <section ?hidden=${run.strategy !== "sbd"}>
+        <h3>${glossaryTemplate("hindsight", "Hindsight")}</h3>
+        ${this.doubtsButton(view)}
+      </section>
+      <section><h3>Entropy as colour</h3>${LEGEND}</section>`;
+    render(content, this.root);
+  }
+
+  timeButton(run: View["run"], timing: Timing | null) {
+    const count = timing?.seconds.length ?? NUM_TIMINGS;
+    const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
+    // A run that was cut short is not timed: decoded again, it would not be cut.
+    const isCut = !run.isComplete || run.main.finish === "stopped";
+    const isHidden = !this.actions.canRedo || run.strategy === "ntp" || isCut;
+    const words = isBusy
+      ? `timing ${count + 1} of ${NUM_TIMINGS} …`
+      : `run it ${NUM_TIMINGS} times`;
+    const state = { isHidden, isDisabled: isBusy };
+    return buttonTemplate("sbd-action sbd-time-again", words, this.actions.timeRun, state);
+  }
+
+  /** Return the button that says how many tokens hindsight disagrees with; a press marks them in the text. */
+  doubtsButton({ run: { main }, pass, showsHindsight }: View) {
     const count = main.disagreementsAt(pass).length;
     const numRead = main.numWithHindsightAt(pass);
     const isNever = main.finish !== null && main.numWithHindsightAt(main.lastPass) === 0;
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
     const doubts = numRead ? `hindsight disagrees with ${count} of ${numRead}` : none;
     const state = { isDisabled: count === 0, isPressed: showsHindsight && count > 0 };
-    const content = html`<div class="sbd-drawer-head"><h2>Details</h2>${closeButton("Close details", () => this.close(), "sbd-close")}</div>
-      ${this.numbers}
-      <section ?hidden=${run.strategy !== "sbd"}>
-        <h3>Hindsight ${questionTemplate("hindsight", HINDSIGHT_WORDS)}</h3>
-        ${buttonTemplate("sbd-action sbd-lane-doubts", doubts, this.actions.toggleHindsight, state)}
-      </section>
-      <section><h3>Entropy as colour</h3>${LEGEND}</section>`;
-    render(content, this.root);
+    return buttonTemplate(
+      "sbd-action sbd-lane-doubts",
+      doubts,
+      this.actions.toggleHindsight,
+      state,
+    );
   }
 }

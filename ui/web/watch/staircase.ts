@@ -7,20 +7,18 @@ import constants from "../constants.json" with { type: "json" };
 import { entropyColour, inkOn } from "../core/colours.ts";
 import { tokenName } from "../core/letters.ts";
 import { clamp, formatNats, formatPercent, tickStep } from "../core/numbers.ts";
-import type { Run, Step } from "../core/run.ts";
+import type { Run } from "../core/run.ts";
 import { GLOSSARY } from "../core/words.ts";
-import { make, setAttribute, setStyle } from "../dom/elements.ts";
+import { make, setAttribute } from "../dom/elements.ts";
 import { questionTemplate } from "../dom/templates.ts";
 import type { Actions } from "./actions.ts";
-import type { Reveals, View } from "./playhead.ts";
+import type { View } from "./playhead.ts";
 
 const STAGE_PADDING = 6;
 const SMALL_TYPE = 13; // pixels, size of the axes' letters
 
 const STAGE_LABEL =
   "Staircase; left and right keys move by forward passes, up and down by positions";
-
-const MAX_ANIMATED_PASSES = 160;
 
 /** Describe a cell in short lines, some of them empty; null if the pass neither predicted nor revealed the position. */
 function cellWords(run: Run, pass: number, position: number) {
@@ -38,7 +36,8 @@ function cellWords(run: Run, pass: number, position: number) {
   return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
 }
 
-function styleOf(stage: HTMLElement): StairsStyle {
+/** Read what the style sheet gives the canvas; width, height: of the stage, in pixels of the page. */
+function styleOf(stage: HTMLElement, isDark: boolean) {
   const style = getComputedStyle(stage);
   const read = (name: string) => style.getPropertyValue(name).trim();
   return {
@@ -48,6 +47,9 @@ function styleOf(stage: HTMLElement): StairsStyle {
     muted: read("--sbd-muted"),
     font: read("--sbd-sans"),
     size: parseFloat(read("--sbd-stairs-type")) || SMALL_TYPE,
+    width: stage.clientWidth,
+    height: stage.clientHeight,
+    isDark,
   };
 }
 
@@ -57,10 +59,9 @@ function makeAxisTitle(axis: string, words: string) {
 
 export class Staircase {
   geometry: Geometry | null = null;
-  size = { width: 0, height: 0, scale: 1 };
-  style: (StairsStyle & { isDark: boolean }) | null = null;
+  /** null after the stage was resized */
+  style: ReturnType<typeof styleOf> | null = null;
   view: View | null = null;
-  animationFrame = 0;
   hoveredPosition: number | null = null;
   canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
   readout = make("div", "sbd-readout", { "aria-hidden": "true", hidden: "" });
@@ -76,10 +77,8 @@ export class Staircase {
   root = make("section", "sbd-stairs", { "aria-label": "Staircase" });
 
   constructor(readonly actions: Actions) {
-    render(
-      html`${this.stage}${questionTemplate("the staircase", GLOSSARY.staircase?.words ?? "")}`,
-      this.root,
-    );
+    const words = `${GLOSSARY.staircase?.words} Press or drag to go to a forward pass.`;
+    render(html`${this.stage}${questionTemplate("the staircase", words)}`, this.root);
     this.listen();
   }
 
@@ -98,7 +97,11 @@ export class Staircase {
     });
     stage.addEventListener("pointerleave", () => this.showReadout(null));
     stage.addEventListener("blur", () => this.actions.hover(null));
-    new ResizeObserver(() => this.resize()).observe(stage);
+    const resize = () => {
+      this.style = null;
+      this.draw();
+    };
+    new ResizeObserver(resize).observe(stage);
   }
 
   /** The space for the numbers and titles of both axes, in pixels of the page. */
@@ -107,62 +110,25 @@ export class Staircase {
     return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
-  resize() {
-    this.size = {
-      width: this.stage.clientWidth,
-      height: this.stage.clientHeight,
-      scale: window.devicePixelRatio || 1,
-    };
-    this.style = null;
-    this.draw();
-  }
-
-  /** Clear the canvas; return its context with the origin at the first cell, or null if there is no room. */
-  prepare() {
-    const { canvas, size } = this;
-    const width = Math.round(size.width * size.scale);
-    const height = Math.round(size.height * size.scale);
-    const { left, top } = this.margins;
-    if (size.width <= left + STAGE_PADDING || size.height <= top + STAGE_PADDING) {
-      canvas.width = 0;
-      return null;
-    }
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-    }
-    const context = canvas.getContext("2d");
-    if (!context) return null;
-    context.setTransform(size.scale, 0, 0, size.scale, 0, 0);
-    context.clearRect(0, 0, size.width, size.height);
-    context.translate(left, top);
-    return context;
-  }
-
   draw() {
-    const { view } = this;
+    const { view, canvas } = this;
+    if (!view) return;
     // Read the style only when it may have changed, as reading it is slow.
-    if (view && this.style?.isDark !== view.isDark) {
-      this.style = { ...styleOf(this.stage), isDark: view.isDark };
-    }
-    const context = view && this.prepare();
-    if (!context || !this.style) return;
+    if (this.style?.isDark !== view.isDark) this.style = styleOf(this.stage, view.isDark);
+    const { style } = this;
     const { left, top } = this.margins;
-    const width = this.size.width - left - STAGE_PADDING;
-    const height = this.size.height - top - STAGE_PADDING;
-    this.geometry = drawStaircase(context, view, width, height, this.style);
-    drawAxes(context, this.geometry, this.style, staircaseExtent(view.run));
-    this.animateDots(view);
-  }
-
-  /** Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often. */
-  animateDots({ run, reveals }: View) {
-    const isShort = run.main.steps.length <= MAX_ANIMATED_PASSES;
-    if (this.animationFrame || !isShort || reveals.isOver) return;
-    this.animationFrame = requestAnimationFrame(() => {
-      this.animationFrame = 0;
-      this.draw();
-    });
+    const width = style.width - left - STAGE_PADDING;
+    const height = style.height - top - STAGE_PADDING;
+    const hasRoom = width > 0 && height > 0;
+    const scale = window.devicePixelRatio || 1;
+    // A new size, even the same, also clears the canvas.
+    canvas.width = hasRoom ? Math.round(style.width * scale) : 0;
+    canvas.height = Math.round(style.height * scale);
+    const context = canvas.getContext("2d");
+    if (!context || !hasRoom) return;
+    context.setTransform(scale, 0, 0, scale, left * scale, top * scale);
+    this.geometry = drawStaircase(context, view, width, height, style);
+    drawAxes(context, this.geometry, style, staircaseExtent(view.run));
   }
 
   /** Return the pass and position under the pointer, maybe outside the run; null before the first frame. */
@@ -203,11 +169,16 @@ export class Staircase {
     this.hoveredPosition = position;
     this.readout.hidden = !words;
     if (!words) return;
-    this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", line)));
     const { isRight, isLow } = cell;
-    setStyle(this.readout, "left", `${cell.x + this.margins.left + (isRight ? -12 : 12)}px`);
-    setStyle(this.readout, "top", `${cell.y + this.margins.top + (isLow ? -12 : 12)}px`);
-    setStyle(this.readout, "transform", `translate(${isRight ? -100 : 0}%, ${isLow ? -100 : 0}%)`);
+    render(
+      words.filter(Boolean).map((line) => html`<div>${line}</div>`),
+      this.readout,
+    );
+    Object.assign(this.readout.style, {
+      left: `${cell.x + this.margins.left + (isRight ? -12 : 12)}px`,
+      top: `${cell.y + this.margins.top + (isLow ? -12 : 12)}px`,
+      transform: `translate(${isRight ? -100 : 0}%, ${isLow ? -100 : 0}%)`,
+    });
   }
 
   update(view: View) {
@@ -251,9 +222,7 @@ const MAX_CELL_HEIGHT = 22;
 const LATER_OPACITY = 0.28; // opacity of the forward passes after the current one
 const AFTER_END_OPACITY = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
 
-type StairsView = Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus"> & {
-  reveals: Pick<Reveals, "progress">;
-};
+type StairsView = Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">;
 
 /** of the grid, in pixels of the page; gap: between two cells */
 type Geometry = Record<"width" | "height" | "cellWidth" | "cellHeight" | "gap", number>;
@@ -338,17 +307,28 @@ export function drawPasses(
 ) {
   const { main } = view.run;
   const { cellWidth, cellHeight, gap } = geometry;
-  for (const [pass, step] of main.steps.slice(0, stop).entries()) {
-    const opacity = (position: number) =>
-      (pass > view.pass ? LATER_OPACITY : 1) *
-      (main.isAfterEnd(position, pass) ? AFTER_END_OPACITY : 1);
-    for (const { position, entropy } of step.masked.values()) {
-      context.globalAlpha = opacity(position);
+  const inks = view.isDark ? constants.inks.dark : constants.inks.light;
+  const [width, height] = [cellWidth - gap, cellHeight - gap];
+  const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
+  for (const [pass, { masked, reveals }] of main.steps.slice(0, stop).entries()) {
+    const y = pass * cellHeight;
+    const fade = (position: number) => {
+      const later = pass > view.pass ? LATER_OPACITY : 1;
+      context.globalAlpha = later * (main.isAfterEnd(position, pass) ? AFTER_END_OPACITY : 1);
+    };
+    for (const { position, entropy } of masked.values()) {
+      fade(position);
       context.fillStyle = entropyColour(entropy, view.isDark);
-      const [x, y] = [position * cellWidth, pass * cellHeight];
-      context.fillRect(x, y, cellWidth - gap, cellHeight - gap);
+      context.fillRect(position * cellWidth, y, width, height);
     }
-    drawDots(context, step, pass, view, geometry, opacity);
+    for (const { position } of reveals) {
+      const cell = masked.get(position); // none under the dot of a position that was not masked then
+      fade(position);
+      context.fillStyle = cell ? inkOn(cell.entropy, view.isDark) : inks.text;
+      context.beginPath();
+      context.arc(position * cellWidth + width / 2, y + height / 2, radius, 0, 2 * Math.PI);
+      context.fill();
+    }
   }
   context.globalAlpha = 1;
 }
@@ -361,37 +341,6 @@ export function stairsKey({ strategy }: Run) {
   if (strategy === "ntp") return { colour: "entropy", dots: "dot: written" };
   const dots = ["dot: revealed", ...(strategy === "verify" ? ["dot alone: was no mask then"] : [])];
   return { colour: "entropy while masked", dots: dots.join(" · ") };
-}
-
-/** Draw a dot at each position that a pass revealed; one that was not masked then has no cell under its dot. */
-function drawDots(
-  context: CanvasRenderingContext2D,
-  step: Step,
-  pass: number,
-  view: StairsView,
-  geometry: Geometry,
-  opacity: (position: number) => number,
-) {
-  const { cellWidth, cellHeight, gap } = geometry;
-  const inks = view.isDark ? constants.inks.dark : constants.inks.light;
-  const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
-  const isNow = pass === view.pass;
-  for (const { position, rank } of step.reveals) {
-    context.globalAlpha = opacity(position);
-    const entropy = step.masked.get(position)?.entropy ?? 0;
-    const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
-    const isOnCell = step.masked.has(position);
-    context.fillStyle = isOnCell ? inkOn(entropy, view.isDark) : inks.text;
-    context.beginPath();
-    context.arc(
-      (position + 0.5) * cellWidth - gap / 2,
-      (pass + 0.5) * cellHeight - gap / 2,
-      radius * grown,
-      0,
-      2 * Math.PI,
-    );
-    context.fill();
-  }
 }
 
 function drawDiagonal(context: CanvasRenderingContext2D, geometry: Geometry, style: StairsStyle) {

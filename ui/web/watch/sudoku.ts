@@ -3,7 +3,7 @@
 
 import { html, render } from "lit-html";
 import { entropyColour } from "../core/colours.ts";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.ts";
+import { make } from "../dom/elements.ts";
 import { classes, tokenTemplate } from "../dom/templates.ts";
 import type { Pointing } from "./actions.ts";
 import type { View } from "./playhead.ts";
@@ -28,7 +28,7 @@ export function cellTexts({ run, pass }: Pick<View, "run" | "pass">) {
 
 /** The grid under the answer's text, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
-  cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell));
+  tabStop = 0; // the cell that Tab reaches: the one that the arrow keys left last
   root = make("section", "sbd-sudoku", { "aria-label": "The block as a sudoku grid" });
 
   /** @param mark of how a digit came */
@@ -37,28 +37,18 @@ export class SudokuView {
     readonly mark = passMark,
   ) {}
 
-  makeCell(cell: number) {
-    const { actions } = this;
-    const digit = make("span", "sbd-sudoku-digit");
-    const pass = make("span", "sbd-sudoku-pass");
-    const node = make("button", "sbd-sudoku-cell", { tabindex: cell ? -1 : 0 }, pass, digit);
-    for (const name of ["pointerenter", "focus"])
-      node.addEventListener(name, () => actions.hover(cell));
-    for (const name of ["pointerleave", "blur"])
-      node.addEventListener(name, () => actions.hover(null));
-    node.addEventListener("click", () => actions.toggleHold(cell));
-    node.addEventListener("keydown", (event) => this.moveFocus(event, cell));
-    return { node, digit, pass };
+  get nodes() {
+    return [...this.root.querySelectorAll<HTMLElement>(".sbd-sudoku-cell")];
   }
 
-  /** Let the arrow keys walk the grid, of which Tab reaches the cell left last. */
+  /** Let the arrow keys walk the grid. */
   moveFocus(event: KeyboardEvent, cell: number) {
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -4, ArrowDown: 4 }[event.key];
-    const next = this.cells[cell + (by ?? Number.NaN)]?.node;
     if (!by) return;
     event.preventDefault();
+    const next = this.nodes[cell + by];
     if (!next) return;
-    for (const { node } of this.cells) node.tabIndex = node === next ? 0 : -1;
+    this.tabStop = cell + by;
     next.focus();
   }
 
@@ -68,48 +58,50 @@ export class SudokuView {
     if (puzzle === null) return;
     const digits = cellTexts(view);
     const broken = brokenCells(puzzle, digits);
-    this.cells.forEach((parts, cell) => {
-      this.showCell(view, cell, parts, { given: puzzle[cell] ?? "0", isBroken: broken.has(cell) });
-    });
-    const { main, pins, strategy } = view.run;
-    const isOver = main.finish !== null && view.pass >= main.lastPass;
-    const words = html`<div class="sbd-sudoku-grid">${this.cells.map(({ node }) => node)}</div>
+    const cells = [...puzzle].map((given, cell) => this.cell(view, cell, given, broken.has(cell)));
+    const { pins, strategy } = view.run;
+    const words = html`<div class="sbd-sudoku-grid">${cells}</div>
       <div class="sbd-sudoku-words">
         <h3>The same tokens as a grid</h3>
         <p class="sbd-sudoku-verdict ${broken.size ? "is-broken" : ""}"
-          >${sudokuVerdict(numWritten(digits), broken.size, isOver)}</p>
+          >${sudokuVerdict(numWritten(digits), broken.size, view.isOver)}</p>
         <p class="sbd-sudoku-key"
           >${KEY_WORDS}${strategy === "verify" ? STRUCK_WORDS : ""}${pins.size ? PIN_WORDS : ""}</p>
       </div>`;
     render(words, this.root);
   }
 
-  showCell(
-    view: View,
-    cell: number,
-    { node, digit, pass }: ReturnType<SudokuView["makeCell"]>,
-    { given, isBroken }: { given: string; isBroken: boolean },
-  ) {
+  /** @param given the puzzle's digit, 0 for a blank */
+  cell(view: View, cell: number, given: string, isBroken: boolean) {
     const state = tileState(view, cell);
+    const isBlank = given === "0";
     const look = classes({
-      "is-given": given !== "0",
+      "is-given": !isBlank,
       "is-broken": isBroken,
       "is-focused": view.focus === cell && view.showsFocus,
     });
-    setAttribute(node, "class", `sbd-sudoku-cell is-${state.kind} ${look}`);
-    const unknown = given === "0" ? "\u200a" : given;
+    const unknown = isBlank ? "\u200a" : given;
     const text = state.token === undefined ? unknown : view.run.tokenText(state.token);
-    render(tokenTemplate(text), digit);
-    setText(pass, given === "0" ? this.mark(state) : "");
-    setStyle(
-      node,
-      "--ink",
-      state.entropy === null ? "transparent" : entropyColour(state.entropy, view.isDark),
-    );
+    const ink = state.entropy === null ? "transparent" : entropyColour(state.entropy, view.isDark);
     const words =
       `Row ${Math.floor(cell / 4) + 1}, column ${(cell % 4) + 1}` +
-      `${given === "0" ? "" : `, ${given} in the puzzle`}${isBroken ? ", breaks a rule" : ""}`;
-    setAttribute(node, "aria-label", `${words}. ${positionTitle(view, cell, state)}`);
+      `${isBlank ? "" : `, ${given} in the puzzle`}${isBroken ? ", breaks a rule" : ""}`;
+    const point = () => this.actions.hover(cell);
+    const leave = () => this.actions.hover(null);
+    return html`<button
+      type="button"
+      class="sbd-sudoku-cell is-${state.kind} ${look}"
+      tabindex=${cell === this.tabStop ? 0 : -1}
+      style="--ink: ${ink}"
+      aria-label="${words}. ${positionTitle(view, cell, state)}"
+      @pointerenter=${point}
+      @focus=${point}
+      @pointerleave=${leave}
+      @blur=${leave}
+      @click=${() => this.actions.toggleHold(cell)}
+      @keydown=${(event: KeyboardEvent) => this.moveFocus(event, cell)}
+      ><span class="sbd-sudoku-pass">${isBlank ? this.mark(state) : ""}</span
+      ><span class="sbd-sudoku-digit">${tokenTemplate(text)}</span></button>`;
   }
 }
 

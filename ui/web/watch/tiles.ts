@@ -15,7 +15,7 @@ import { Budget } from "./budget.ts";
 import type { View } from "./playhead.ts";
 import { readyDraft, verifyLegend } from "./verify_legend.ts";
 
-const TILES =
+export const TILES =
   "Each tile is a place of the block. In grey italics: a mask’s best guess; the bar is how unsure " +
   "the model is. Bold: revealed; ringed: in this forward pass. Choose a tile to look inside it.";
 

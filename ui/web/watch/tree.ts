@@ -113,12 +113,6 @@ function comparisonWords(node: TreeNode, pair: Comparison | null) {
   return pair ? differWords(pair.differ) || "same ending" : "";
 }
 
-/** Say with which run the answer of a node's run is compared. */
-export function comparedWords({ parent }: TreeNode) {
-  if (!parent) return "";
-  return `compared with ${parent.depth ? parent.words : "the first run"}`;
-}
-
 export class Tree {
   root = make("section", "sbd-tree", { "aria-label": "Branches" });
   drawnKey = "";
@@ -149,8 +143,7 @@ export class Tree {
       ><span class="sbd-tree-words">${node.words}</span
       ><span class="sbd-tree-count"
         >${main.steps.length} forward passes · ${main.numCommitted} tokens</span
-      ><span class="sbd-tree-ending" title=${comparedWords(node)}
-        >${comparisonWords(node, this.compare(node))}</span
+      ><span class="sbd-tree-ending">${comparisonWords(node, this.compare(node))}</span
       ></button>`;
   }
 

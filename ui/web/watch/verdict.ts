@@ -42,23 +42,17 @@ export function compareWords({ words }: Pick<NtpComparison, "words">, exactness:
 /** Return the text of the chip about a complete answer; null if there is nothing to say. */
 function chipTextOf(run: View["run"], lane: Lane): ChipText | null {
   const { judged, unjudgedWords } = verdictParts(lane.verdict);
-  const ntpComparison = lane === run.main ? compareMain(run) : null;
-  const comparison = ntpComparison && compareWords(ntpComparison, run.exactness);
-  if (judged) {
-    const [kind, sign] = judged.right
-      ? (["right", `✓ ${verdictWithoutReason(judged.words).split(";")[0]}`] as const)
-      : (["wrong", "✗ Wrong"] as const);
-    const words = comparison ? `${sign}, ${comparison.words}` : sign;
-    return { kind, words, reason: [judged.words, comparison?.reason].filter(Boolean).join(" ") };
-  }
-  if (lane !== run.main || lane.finish === "stopped") return null;
-  if (!comparison)
-    return { kind: "open", words: "Not judged", reason: `${unjudgedWords} ${JUDGED}` };
-  const kind = ntpComparison?.words ? "differs" : "same";
+  if (!judged && (lane !== run.main || lane.finish === "stopped")) return null;
+  const against = lane === run.main ? compareMain(run) : null;
+  const comparison = against && compareWords(against, run.exactness);
+  const right = judged?.right && `✓ ${verdictWithoutReason(judged.words).split(";")[0]}`;
+  const words = [judged && (right || "✗ Wrong"), comparison?.words].filter(Boolean).join(", ");
+  const reasons = [judged?.words ?? `${unjudgedWords} ${JUDGED}`, comparison?.reason];
+  const unjudgedKind = against ? (against.words ? "differs" : "same") : "open";
   return {
-    kind,
-    words: capital(comparison.words),
-    reason: `${comparison.reason} ${unjudgedWords} ${JUDGED}`,
+    kind: judged ? (right ? "right" : "wrong") : unjudgedKind,
+    words: capital(words) || "Not judged",
+    reason: reasons.filter(Boolean).join(" "),
   };
 }
 

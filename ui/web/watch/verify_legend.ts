@@ -25,13 +25,13 @@ const KINDS: [kind: string, words: string][] = [
   ["beyond", "after the end"],
 ];
 
-const CHECK =
+export const CHECK =
   "One [forward pass] checks the last [draft] from left to right ([causal]). It keeps the tokens up to the first that " +
   "next-token prediction would not have written, and writes its own there; if the whole draft holds, it drafts on at " +
   "once. So the answer is next-token prediction’s.";
-const MORE =
+export const MORE =
   "Beside drafted tokens it may read other ones ([alternatives|alternative]), and it may draft for the case that a token " +
-  "is thrown away (a [predraft]): the next pass then has a draft all the same.";
+  "is thrown away (a [draft made ahead|predraft]): the next pass then has a draft all the same.";
 
 /** Return the legend under the tiles. @param without a kind of tile to leave out */
 export function verifyLegend(isHidden = false, without?: string) {

@@ -76,11 +76,12 @@ export const makeOrderScene: MakeScene = ({ lesson, signal, onActed, say, draw }
   let chosen: number | null = null;
   let isAnswered = false;
   let now = 0;
-  grid.cells.forEach(({ node }, cell) => {
-    node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
-  });
-  if (order.settled_by.length) grid.cells[first]?.node.append(question);
   function update(pass: number) {
+    for (const [cell, node] of grid.nodes.entries()) {
+      node.tabIndex = puzzle[cell] === "0" ? 0 : -1;
+      node.toggleAttribute("data-chosen", cell === chosen);
+    }
+    if (order.settled_by.length) grid.nodes[first]?.append(question);
     const isGuessed = main.steps[pass]?.masked.has(first) ?? false;
     question.hidden = isGuessed || main.fixedAt(first, pass) !== null;
     now = pass;
@@ -100,7 +101,6 @@ export const makeOrderScene: MakeScene = ({ lesson, signal, onActed, say, draw }
       return;
     }
     chosen = cell;
-    grid.cells[cell]?.node.setAttribute("data-chosen", "");
     answer();
   }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { answerTokens, differences, differWords } from "../../core/differences.ts";
-import { comparedWords, compareWithParent, RunTree } from "../../watch/tree.ts";
+import { compareWithParent, RunTree } from "../../watch/tree.ts";
 import { END, FIRST, FIRST_GIVEN, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.ts";
 
 const branch = (id: string, ask: string, second: object = SECOND) => {
@@ -156,6 +156,5 @@ test("the run that an ending is compared with is named", () => {
   runTree.add(runOf(wire(start({ ask: again, ...pins }), PREFILL, FIRST, SECOND, END)));
   const [, pin, gamma] = runTree.nodes;
   assert.ok(pin && gamma);
-  assert.equal(comparedWords(pin), "compared with the first run");
-  assert.equal(comparedWords(gamma), `compared with ${pin.words}`);
+  assert.deepEqual([pin.parent?.words, gamma.parent], ["first run", pin]);
 });

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { differenceWords, laneDifferences } from "../../compare/form.ts";
 import { clockComparison, progressWords } from "../../compare/lane.ts";
 import { compareWithNtp } from "../../core/differences.ts";
 import { formatRaceSeconds } from "../../core/numbers.ts";
@@ -97,16 +96,6 @@ test("without it there is nothing to compare with", () => {
   assert.equal(compareWithNtp(run, run.main), null);
 });
 
-test("a lane that is chosen and not on the stage is named, and one on it that is not chosen", () => {
-  assert.deepEqual(laneDifferences(["ntp", "sbd:0.1"], ["ntp", "sbd:0.1"]), []);
-  assert.deepEqual(laneDifferences(["ntp", "sbd:0.1"], ["sbd:0.2", "top-k:2"]), [
-    "“Set Block Decoding, γ 0.2” too",
-    "“Top-k, k 2” too",
-    "no “Next-token prediction”",
-    "no “Set Block Decoding, γ 0.1”",
-  ]);
-});
-
 test("a lane is what its name says", () => {
   assert.deepEqual(laneForms(["verify", "sbd:0.2", "factor:2", "verify"], { seed: 1 }), [
     ["verify", { seed: 1, strategy: "verify" }],
@@ -140,11 +129,4 @@ test("a lane is so many forward passes on its way, or so long by time", () => {
   assert.equal(words(-1, 9, false), "0 passes, 0 tokens");
   assert.equal(words(0, 1, false), "1 pass, 1 token");
   assert.equal(words(4, 9, true), "350 ms 9 tokens");
-});
-
-test("a button that would refuse is not offered, and why is said", () => {
-  const of = "the form asks for blocks of 4";
-  assert.equal(differenceWords(["blocks of 4"], "", false), `${of}; press Compare to run that`);
-  assert.equal(differenceWords(["blocks of 4"], "", true), of);
-  assert.equal(differenceWords(["blocks of 4"], "why", true), `${of}, which Compare refuses: why`);
 });

@@ -61,17 +61,10 @@ test("verify has no solver: a token was drafted and accepted, or written", () =>
 
 test("verify calls a draft only what is drafted, and a mask's guess no verdict of the model", () => {
   const lines = VERIFY.split("\n").slice(0, 2).join("\n");
-  assert.match(hindsightText(viewAt(0, lines), 1)[0], /^A draft, until/);
-  assert.match(hindsightText(viewAt(0, lines), 3)[0], /^Not drafted/);
+  for (const position of [1, 3])
+    assert.match(hindsightText(viewAt(0, lines), position)[0], /^Only a causal forward pass/);
   assert.equal(guessTitle(runOf(VERIFY), 1, 1), "A mask’s guesses in this forward pass");
   assert.equal(guessTitle(runOf(), 1, 2), "Guesses in forward pass 2");
-});
-
-test("the last position of the answer is not called the only one where others are masked", () => {
-  const first = { ...FIRST, reveals: reveals([0, 0]) };
-  const lines = wire(start({ end_token_ids: [0] }), PREFILL, first);
-  const kicker = inspectorKicker({ ...viewAt(1, lines), focus: 0, showsFocus: false, held: null });
-  assert.equal(kicker, "Position 0 · the answer’s only mask in this forward pass");
 });
 
 test("verify's least sure position is one that has a tile", () => {
@@ -106,26 +99,17 @@ test("next-token prediction reads no masks, and the inspector and the tiles spea
   assert.match(positionTitle(viewAt(1), 1), /: revealed in this forward pass/);
 });
 
-test("a mask is called the only one only beside masks", () => {
-  const alone = { ...PREFILL, ...PLAIN, masked: masks([1, 0.1, 0, 0.5]) };
-  const kicker = inspectorKicker(viewAt(0, wire(WIDE, alone)));
-  assert.equal(kicker, "Position 1 · the only mask in these tiles");
-});
-
 test("a token of a causal forward pass is not asked whether it agrees with itself", () => {
   const [words] = hindsightText(viewAt(1, VERIFY), 0);
   assert.equal(words, "Read causally, forward pass 1 gives this token 90.0%: that decides.");
   assert.match(hindsightText(viewAt(2), 0)[0], /it would have said “Bye”/);
 });
 
-test("an answer that the limit cut off is not said to have ended", () => {
-  const words = (finish: string, more: object = {}) =>
-    hindsightText(viewAt(1, wire(start(more), PREFILL, FIRST, { ...END, seq: 3, finish })), 1)[0];
-  const rest = "before a causal forward pass reads this block.";
-  const cut = words("length", { max_new_tokens: 16 });
-  assert.equal(cut, `The limit of 16 tokens cuts the answer off ${rest}`);
-  assert.equal(words("stopped"), `The run was stopped ${rest}`);
-  assert.equal(words("end_of_sequence"), `The answer ends ${rest}`);
+test("what no causal forward pass read before the end of the run is said so, however it ended", () => {
+  const words = (finish: string) =>
+    hindsightText(viewAt(1, wire(start(), PREFILL, FIRST, { ...END, seq: 3, finish })), 1)[0];
+  for (const finish of ["length", "stopped", "end_of_sequence"])
+    assert.equal(words(finish), "The run ends before a causal forward pass reads this block.");
 });
 
 test("a branch keeps what stood before its token came, and every pin; a pin only the pins", () => {

@@ -27,7 +27,6 @@ function drawn(lines: string) {
     isDark: false,
     focus: null,
     showsFocus: false,
-    reveals: { progress: () => 1 },
   };
   drawPasses(canvas, view, { width: 9, height: 9, cellWidth: 3, cellHeight: 3, gap: 1 }, 3);
   return { dots: seen, cells };
