@@ -78,6 +78,9 @@ export function requireSetting(name: string, value: unknown, argument = name) {
 
 /** Check the pins and return them sorted by offset. */
 function readPinned({ pinned, strategy, solver, max_new_tokens }: Settings): [number, number][] {
+  const isList =
+    Array.isArray(pinned) && pinned.every((pin) => Array.isArray(pin) && pin.length === 2);
+  if (!isList) throw new ArgumentError("pinned", "must be a list of offsets and token ids", pinned);
   if (pinned.length && strategy !== "sbd")
     throw new ArgumentError("pinned", "needs strategy sbd", strategy);
   if (pinned.length && solver.name === CAUSAL_FIRST) {
