@@ -18,33 +18,6 @@ export type Solver = {
   gamma?: number;
   [parameter: string]: string | number | undefined;
 };
-/** a likely token, by its id, at a masked position */
-export type Top = { token: number; probability: number };
-/** entropy in nats; top: likeliest token first */
-export type Masked = { position: number; entropy: number; top: Top[] };
-export type Reveal = { position: number; token: number; rank: number; probability: number };
-type Hindsight = {
-  position: number;
-  probability: number;
-  argmax: number;
-  argmaxProbability: number;
-};
-/** of positions of the answer */
-type Block = { start: number; size: number };
-/**
- * A draft made in case the drafted token at `position` is rejected; its tokens follow the exact token that replaces
- * it. With an alternative, which is read causally in place of the drafted token at `position` - 1, it is made in
- * case the alternative is right, and its tokens begin at `position`. size: number of masks. isUsed: whether the
- * case occurred.
- */
-export type Predraft = {
-  position: number;
-  size: number;
-  isUsed: boolean;
-  tokens: number[];
-  alternative?: number;
-};
-
 export interface Config {
   strategy: string;
   solver: Solver;
@@ -130,6 +103,19 @@ export type WireLine = RunLine | StepLine | EndLine | TimingLine;
 
 /** One forward pass as the page uses it. */
 export type Step = ReturnType<typeof readStep>;
+export type Reveal = Step["reveals"][number];
+export type Masked = ReturnType<typeof readMasked>;
+/** A likely token at a masked position. */
+export type Top = Masked["top"][number];
+/**
+ * A draft made in case the drafted token at `position` is rejected; its tokens follow the exact token that replaces
+ * it. With an alternative, which is read causally in place of the drafted token at `position` - 1, it is made in
+ * case the alternative is right, and its tokens begin at `position`. size: number of masks. isUsed: whether the
+ * case occurred.
+ */
+export type Predraft = Step["predrafts"][number];
+/** Positions of the answer. */
+type Block = Step["block"];
 
 export function readStep(event: EventData) {
   const { kind, context, block, committed = [], draft = [], seconds } = event;
@@ -146,25 +132,21 @@ export function readStep(event: EventData) {
       .sort((a, b) => a.rank - b.rank),
     committed,
     draft,
-    predrafts: predrafts.map(([position, size, tokens, isUsed, alternative]) => ({
-      position,
-      size,
-      isUsed,
-      tokens,
-      ...(alternative !== undefined && { alternative }),
-    })),
-    hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => ({
-      position,
-      probability,
-      argmax,
-      argmaxProbability,
-    })),
+    predrafts: predrafts.map(([position, size, tokens, isUsed, alternative]) => {
+      return { position, size, isUsed, tokens, alternative };
+    }),
+    hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => {
+      return { position, probability, argmax, argmaxProbability };
+    }),
     seconds, // of the engine
   };
 }
 
-/** Convert a masked position. Drop the listed tokens whose probability would read 0.0 %, except the first. */
-function readMasked([position, entropy, ids, probabilities]: MaskedData): Masked {
+/**
+ * Convert a masked position, its entropy in nats. Of the tokens, the likeliest first, drop those whose probability
+ * would read 0.0 %, except the first.
+ */
+function readMasked([position, entropy, ids, probabilities]: MaskedData) {
   const top = ids.map((token, rank) => ({ token, probability: probabilities[rank] ?? 0 }));
   const isShown = ({ probability = 0 }, rank: number) =>
     !rank || probability >= MIN_SHOWN_PROBABILITY;
@@ -189,14 +171,12 @@ export class Lane {
   endTokens: FixedItem[] = [];
   steps: LaneStep[] = [];
   fixed: Map<number, FixedItem> = new Map();
-  hindsight: Map<number, Hindsight & { pass: number }> = new Map();
+  hindsight: Map<number, Step["hindsight"][number] & { pass: number }> = new Map();
   numCommitted = 0;
   finish: string | null = null;
   text = "";
   /** null before the end, or if nothing could check the answer */
   verdict: Verdict | null = null;
-  /** the last result of tokensByPass, and the state it belongs to */
-  counted = { state: "", counts: [] as number[] };
 
   constructor(
     readonly name: string,
@@ -304,31 +284,12 @@ export class Lane {
     return item.argmax !== this.fixed.get(position)?.token;
   }
 
-  /** For each pass, the tokens fixed by its end, less those that are then known to be after the end of the answer. */
-  get tokensByPass() {
-    const state = `${this.steps.length}/${this.finish}`;
-    if (this.counted.state === state) return this.counted.counts;
-    const { end: last } = this;
-    const late = [...this.fixed.values()].filter(({ position }) => position >= last);
-    const added = new Array(this.steps.length).fill(0);
-    for (const item of this.fixed.values()) added[item.pass] += 1;
-    let sum = 0;
-    const counts = added.map((count, pass) => {
-      sum += count;
-      const end = this.endAt(pass);
-      return sum - late.filter((item) => item.pass <= pass && item.position >= end).length;
-    });
-    this.counted = { state, counts };
-    return counts;
-  }
-
   /** Count the tokens of the answer fixed by the end of `pass`. */
   numTokensAt(pass: number) {
-    return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
+    return this.knownAt(pass).length;
   }
 
   numPinnedAt(pass: number) {
-    if (!this.pins.size) return 0;
     return this.knownAt(pass).filter((item) => item.isPinned).length;
   }
 

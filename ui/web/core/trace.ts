@@ -48,22 +48,14 @@ export function traceText(run: Run, lane: Lane = run.main) {
 }
 
 /** Return the ids of all tokens that an event mentions. */
-export function mentionedIds({
-  committed,
-  draft,
-  reveals,
-  masked,
-  hindsight,
-  predrafts,
-}: EventData) {
+export function mentionedIds(event: EventData) {
+  const { committed, draft, reveals, masked, hindsight, predrafts } = { ...NOTHING, ...event };
   return [
-    ...(committed ?? []),
-    ...(draft ?? []),
-    ...(reveals ?? []).map(([, id]) => id),
-    ...(masked ?? []).flatMap(([, , ids]) => ids),
-    ...(hindsight ?? []).flatMap(([, id, , argmax]) => [id, argmax]),
-    ...(predrafts ?? []).flatMap(([, , ids, , alternative]) =>
-      alternative === undefined ? ids : [...ids, alternative],
-    ),
+    ...committed,
+    ...draft,
+    ...reveals.map(([, id]) => id),
+    ...masked.flatMap(([, , ids]) => ids),
+    ...hindsight.flatMap(([, id, , argmax]) => [id, argmax]),
+    ...predrafts.flatMap(([, , ids, , alternative]) => [...ids, alternative ?? []].flat()),
   ];
 }

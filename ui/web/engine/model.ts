@@ -86,7 +86,6 @@ class Scratch {
 export class Logits {
   constructor(
     readonly model: Model,
-    readonly numRows: number,
     readonly addresses: Record<string, number>,
   ) {}
 
@@ -277,7 +276,7 @@ export class Model {
       for (const tensor of made) runtime.releaseTensor(tensor);
     }
     cache.length += causalIds.length;
-    return new Logits(this, numLogits, outputTensors.addresses);
+    return new Logits(this, outputTensors.addresses);
   }
 }
 

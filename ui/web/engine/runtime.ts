@@ -29,53 +29,8 @@ export type Resident = { tensor: number; release: () => void };
 /** Handles of tensors by the names of a graph's inputs or outputs. */
 type Tensors = Record<string, number>;
 
-/** The functions of onnxruntime-web's module that are called here. */
-interface Module {
-  HEAPU8: Uint8Array<ArrayBuffer>; // its memory; another array after it has grown
-  _malloc: (bytes: number) => number;
-  _free: (address: number) => void;
-  UTF8ToString: (address: number) => string;
-  stringToUTF8: (text: string, address: number, bytes: number) => void;
-  mountExternalData: (path: string, data: Uint8Array) => void;
-  unmountExternalData: () => void;
-  _OrtInit: (threads: number, level: number) => number;
-  _OrtGetLastError: (code: number, message: number) => void;
-  _OrtCreateSessionOptions: (...settings: (number | boolean)[]) => number;
-  _OrtReleaseSessionOptions: (options: number) => number;
-  _OrtAppendExecutionProvider: (
-    options: number,
-    name: number,
-    keys: number,
-    values: number,
-    count: number,
-  ) => number | Promise<number>;
-  _OrtCreateSession: (address: number, bytes: number, options: number) => number | Promise<number>;
-  _OrtCreateTensor: (
-    type: number,
-    address: number,
-    bytes: number,
-    sizes: number,
-    rank: number,
-    location: number,
-  ) => number;
-  _OrtReleaseTensor: (tensor: number) => number;
-  asyncInit: () => void; // exists only in the build for GPUs, like the webgpu functions
-  webgpuInit: (setDevice: () => void) => void;
-  webgpuRegisterDevice: (device: GPUDevice) => [id: number, instance: number, device: number];
-  webgpuOnCreateSession: (session: number) => void;
-  webgpuRegisterBuffer: (buffer: GPUBuffer, session: number) => number;
-  webgpuUnregisterBuffer: (buffer: GPUBuffer) => void;
-  _OrtRun: (
-    session: number,
-    inputNames: number,
-    inputs: number,
-    numInputs: number,
-    outputNames: number,
-    numOutputs: number,
-    outputs: number,
-    options: number,
-  ) => number | Promise<number>;
-}
+/** onnxruntime-web's own module, which has no types: its functions take and return numbers and addresses. */
+type Module = Record<string, any>;
 
 /** A WebAssembly module whose only function uses i32x4.dot_i16x8_s, an instruction of 128-bit SIMD. */
 const SIMD = Uint8Array.from(
