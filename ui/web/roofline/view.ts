@@ -15,6 +15,7 @@ import { makeTermNote, termTemplates, unfoldTemplate } from "../dom/terms.ts";
 import { onViewChange } from "../dom/views.ts";
 import {
   type Choices,
+  COUNTS,
   choicesOf,
   DEFAULTS,
   type Fact,
@@ -25,7 +26,6 @@ import {
   type Query,
   type Setting,
   widthWords,
-  wrongFields,
 } from "./answer.ts";
 
 const VIEW = "#roofline";
@@ -50,12 +50,7 @@ export function hashOf(query: Query) {
   return text ? `${VIEW}?${text}` : VIEW;
 }
 
-const NUMBERS = [
-  { name: "block", label: "Block size", step: "1", min: "1" },
-  { name: "cache", label: "Tokens in the KV cache", step: "1", min: "0" },
-  { name: "batch", label: "Texts at once (batch)", step: "1", min: "1" },
-  { name: "speed", label: "Tokens per forward pass", step: "0.1", min: "0.1" },
-];
+const NUMBERS = [...COUNTS, ["speed", "Tokens per forward pass", 0.1] as const];
 const OWN_NAME = "A config of your own …";
 const NAME = "roofline";
 const ABOUT =
@@ -117,7 +112,6 @@ class RooflineView {
 
   template(choices: Choices) {
     const { query, setting } = this;
-    const wrong = wrongFields(query, choices);
     // Each box has a name of its own: otherwise a screen reader would name a list by all its choices.
     const field = (label: string, box: unknown, isHidden = false) =>
       html`<label class="sbd-roofline-field" ?hidden=${isHidden}><span>${label}</span>${box}</label>`;
@@ -127,14 +121,14 @@ class RooflineView {
       html`<select name=${name} aria-label=${label} @input=${take(name)}>${options.map(
         (each) => html`<option value=${each.key}>${each.name}</option>`,
       )}</select>`;
-    const number = ({ name, label, step, min }: (typeof NUMBERS)[number]) =>
+    const number = ([name, label, least]: (typeof NUMBERS)[number]) =>
       html`<input
         type="number"
         inputmode="decimal"
-        step=${step}
-        min=${min}
+        step=${name === "speed" ? least : 1}
+        min=${least}
         aria-label=${label}
-        aria-invalid=${wrong.includes(name)}
+        aria-invalid=${choices.wrong.includes(name)}
         .value=${live(String(query[name]))}
         @input=${take(name)}
       />`;
@@ -152,7 +146,7 @@ class RooflineView {
     const devices = [...DEVICES].map(([key, { name }]) => ({ key, name }));
     const models = [...setting.models, { key: OWN ?? "", name: OWN_NAME }];
     const problems = [...choices.problems, this.failure].filter(Boolean);
-    const fact = ({ name, value, note }: Fact) =>
+    const fact = ([name, value, note]: Fact) =>
       html`<div
         ><dt>${termTemplates(name)}</dt
         ><dd><strong>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div>`;
@@ -169,7 +163,7 @@ class RooflineView {
           ${field("Device", select("device", "Device", devices))}
           ${field("Model", select("model", "Model", models))}
           ${field("Config", config, query.model !== OWN)}
-          ${NUMBERS.map((each) => field(each.label, number(each)))}
+          ${NUMBERS.map((each) => field(each[1], number(each)))}
           <div class="sbd-roofline-problems" role="status"
             >${problems.map((words) => html`<p>${words}</p>`)}</div>
         </form>
@@ -186,18 +180,20 @@ class RooflineView {
     const choices = choicesOf(this.query, this.setting);
     const { block, cache, batch, speed, model, device } = choices;
     const chosen = { device: device.name, model, block, cache, batch, tokens_per_forward: speed };
-    const row =
-      (part: string) =>
-      (name: string, value: string | number, note = "") => ({ part, name, value, note });
+    const facts = factsOf(choices, this.setting);
+    const points = slowdownPoints(block, choices).flatMap(({ rows, published, corrected }) => [
+      { part: "slowdown, as the paper counts", name: `${rows} rows`, value: published, note: "" },
+      { part: "slowdown, corrected", name: `${rows} rows`, value: corrected, note: "" },
+    ]);
     return [
-      ...Object.entries(chosen).map(([name, value]) => row("chosen")(name, value)),
-      ...factsOf(choices, this.setting).map(({ name, value, note }) =>
-        row("answer")(plainWords(name), value, note),
-      ),
-      ...slowdownPoints(block, choices).flatMap(({ rows, published, corrected }) => [
-        row("slowdown, as the paper counts")(`${rows} rows`, published),
-        row("slowdown, corrected")(`${rows} rows`, corrected),
-      ]),
+      ...Object.entries(chosen).map(([name, value]) => ({ part: "chosen", name, value, note: "" })),
+      ...facts.map(([name, value, note]) => ({
+        part: "answer",
+        name: plainWords(name),
+        value,
+        note,
+      })),
+      ...points,
     ];
   }
 
