@@ -5,7 +5,7 @@ import constants from "../constants.json" with { type: "json" };
 import { SCALE_TICKS, unsureness } from "./colours.ts";
 import { tokenMarks } from "./letters.ts";
 import { type Setup, slowdown, sortedKeys } from "./roofline.ts";
-import type { Run } from "./run.ts";
+import type { Reveal, Run } from "./run.ts";
 import { LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "./words.ts";
 
 export type Drawing = { data: object[]; layout: { height: number } & Record<string, unknown> };
@@ -73,6 +73,12 @@ function figureOf(
   return { data, layout };
 }
 
+/** Return a row of points. @param note on each, as Plotly's template */
+function pointsOf(x: number[], y: number[], note: string, look: object) {
+  const hovertemplate = `${note}<extra></extra>`;
+  return { type: "scatter", x, y, mode: "markers", hovertemplate, ...look };
+}
+
 function inkOf({ isDark }: Look): Ink {
   return isDark ? constants.inks.dark : constants.inks.light;
 }
@@ -109,6 +115,7 @@ export function entropyHeatmap(run: Run): Figure {
       for (const { position, token } of reveals)
         dots.push([position, pass + 1, `${nameOf(run.tokenText(token))} revealed`]);
     });
+    const note = "position %{x}, forward pass %{y}<br>%{text}";
     const heatmap = {
       type: "heatmap",
       z: shades,
@@ -119,7 +126,7 @@ export function entropyHeatmap(run: Run): Figure {
       xgap: 1,
       ygap: 1,
       hoverongaps: false,
-      hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
+      hovertemplate: `${note}<extra></extra>`,
       colorscale: ramp.map((colour, index) => [index / (ramp.length - 1), colour]),
       colorbar: {
         thickness: 12,
@@ -129,15 +136,11 @@ export function entropyHeatmap(run: Run): Figure {
         ticktext: SCALE_TICKS.map(String),
       },
     };
-    const reveals = {
-      type: "scatter",
-      x: dots.map(([x]) => x),
-      y: dots.map(([, y]) => y),
+    const [x, y] = [dots.map(([position]) => position), dots.map(([, pass]) => pass)];
+    const reveals = pointsOf(x, y, note, {
       text: dots.map(([, , text]) => text),
-      mode: "markers",
       marker: { size: 6, color: ink.card, line: { color: ink.text, width: 1.2 } },
-      hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
-    };
+    });
     const up = { title: "forward pass", showgrid: false, range: [numPasses + 0.5, 0.5] };
     const across = { title: "position", showgrid: false };
     return figureOf(
@@ -158,20 +161,19 @@ export function tokensPerPass(run: Run): Figure {
   function draw(look: Look) {
     const ink = inkOf(look);
     const own = ink[run.strategy === "ntp" || run.strategy === "verify" ? run.strategy : "sbd"];
-    const kinds: [kind: string, name: string, colour: string, pattern: string, opacity: number][] =
-      [
-        ["same", "the same token", own, "", 1],
-        ["other", "another token", ink.ntp, "/", 1],
-        ["unread", "not read again", ink.muted, "", 0.4],
-      ];
-    const kindOf = (position: number, token: number) => {
+    const kinds: [name: string, colour: string, pattern: string, opacity: number][] = [
+      ["the same token", own, "", 1],
+      ["another token", ink.ntp, "/", 1],
+      ["not read again", ink.muted, "", 0.4],
+    ];
+    const nameOfKind = ({ position, token }: Reveal) => {
       const known = hindsight.get(position);
-      if (!known || run.main.fixed.get(position)?.token !== token) return "unread";
-      return known.argmax === token ? "same" : "other";
+      if (!known || run.main.fixed.get(position)?.token !== token) return "not read again";
+      return known.argmax === token ? "the same token" : "another token";
     };
-    const bars = kinds.map(([kind, name, colour, shape, opacity]) => {
+    const bars = kinds.map(([name, colour, shape, opacity]) => {
       const groups = steps.map(({ reveals }) =>
-        reveals.filter(({ position, token }) => kindOf(position, token) === kind),
+        reveals.filter((reveal) => nameOfKind(reveal) === name),
       );
       return {
         type: "bar",
@@ -226,7 +228,8 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
     if (setting !== undefined)
       curves.set(solver, [...(curves.get(solver) ?? []), { setting, accuracy, speed }]);
   }
-  const rounded = (accuracy: number) => fixed(100 * accuracy, 2);
+  const heightOf = ({ accuracy }: { accuracy: number }) => fixed(100 * accuracy, 2);
+  const note = "<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass";
 
   function draw(look: Look) {
     const ink = inkOf(look);
@@ -234,18 +237,15 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
       const inOrder = [...points].sort((a, b) => a.speed - b.speed);
       const isChief = solver === PAPER_SOLVER || solver === OWN_SOLVER;
       const color = !isChief ? ink.muted : solver === OWN_SOLVER ? ink.text : ink.sbd;
-      const title = SOLVER_TITLES[solver] ?? escaped(solver);
-      return {
-        type: "scatter",
-        name: title,
-        x: inOrder.map(({ speed }) => speed),
-        y: inOrder.map(({ accuracy }) => rounded(accuracy)),
+      const name = SOLVER_TITLES[solver] ?? escaped(solver);
+      const [x, y] = [inOrder.map(({ speed }) => speed), inOrder.map(heightOf)];
+      return pointsOf(x, y, `${name} at %{text}${note}`, {
+        name,
         text: inOrder.map(({ setting }) => setting),
         mode: "lines+markers",
         marker: { symbol: index, size: isChief ? 9 : 7, color },
         line: { color, width: isChief ? 3 : 1.5, dash: DASHES[index % DASHES.length] },
-        hovertemplate: `${title} at %{text}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
-      };
+      });
     });
     const stars = (
       [
@@ -254,36 +254,26 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
       ] as const
     ).flatMap(([row, name = row, symbol, color]) => {
       const [accuracy, speed] = sweep[row] ?? [];
-      if (accuracy === undefined) return [];
-      return {
-        type: "scatter",
-        name,
-        x: [speed],
-        y: [rounded(accuracy)],
-        text: [""],
-        mode: "markers",
-        marker: { symbol, size: 14, color },
-        hovertemplate: `${name}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
-      };
+      if (accuracy === undefined || speed === undefined) return [];
+      const marker = { symbol, size: 14, color };
+      const look = { name, text: [""], marker };
+      return pointsOf([speed], [heightOf({ accuracy })], `${name}${note}`, look);
     });
-    const data: { y: number[] }[] = [...lines, ...stars];
+    const data = [...lines, ...stars];
     const heights = data.flatMap(({ y }) => y);
     const [low, high] = [Math.min(...heights), Math.max(...heights)];
     const checked = (right: boolean | null) =>
       right === null ? "not checked" : right ? "right" : "wrong";
-    const own = {
-      type: "scatter",
+    const rates = marks.map(({ rate }) => fixed(rate, 4));
+    const foot = marks.map(() => low - 0.08 * Math.max(high - low, 1));
+    // Short lines and no name beside them, which a phone has no room for.
+    const own = pointsOf(rates, foot, "%{text}<br>%{x:.2f} tokens per forward pass", {
       name: "your runs",
-      x: marks.map(({ rate }) => fixed(rate, 4)),
-      y: marks.map(() => low - 0.08 * Math.max(high - low, 1)),
       text: marks.map(
         ({ name, right }) => `Your run: ${escaped(name)}<br>answer ${checked(right)}`,
       ),
-      mode: "markers",
       marker: { symbol: "line-ns-open", size: 11, color: ink.accent, line: { width: 4 } },
-      // Short lines and no name beside them, which a phone has no room for.
-      hovertemplate: "%{text}<br>%{x:.2f} tokens per forward pass<extra></extra>",
-    };
+    });
     if (marks.length) data.push(own);
     const below = LEGEND_LINE * data.length;
     const narrow = { legend: LEGEND, height: 420 + below, margin: { ...MARGIN, b: 60 + below } };
@@ -302,9 +292,7 @@ const CURVE_ROWS = [1, 2, 4, 8, 16, 32, 64];
 
 /** Return the points of slowdownCurve(), in times of a forward pass over one row. */
 export function slowdownPoints(block: number, setup: Setup) {
-  const sizes = sortedKeys(
-    Object.fromEntries([...CURVE_ROWS, block, 2 * block].map((n) => [n, 0])),
-  );
+  const sizes = [...new Set([...CURVE_ROWS, block, 2 * block])].sort((a, b) => a - b);
   return sizes.map((rows) => ({
     rows,
     published: fixed(slowdown(rows, setup, "published"), 4),
@@ -322,33 +310,25 @@ export function slowdownCurve(
   const points = slowdownPoints(block, setup);
   function draw(look: Look) {
     const ink = inkOf(look);
-    const line = (mode: "published" | "corrected", name: string, color: string, dash: string) => ({
-      type: "scatter",
-      name: `roofline, ${name}`,
-      x: points.map(({ rows }) => rows),
-      y: points.map((point) => point[mode]),
-      mode: "lines",
-      line: { color, dash, width: 2.5 },
-      hovertemplate: "%{x} tokens: %{y:.3f} times one token<extra></extra>",
-    });
-    const mark = (name: string, x: number[], y: number[], marker: object) => ({
-      type: "scatter",
-      name,
-      x,
-      y: y.map((value) => fixed(value, 4)),
-      mode: "markers",
-      marker,
-      hovertemplate: `${name}: %{x} tokens, %{y:.3f} times one token<extra></extra>`,
-    });
+    const rows = points.map((point) => point.rows);
+    const line = (mode: "published" | "corrected", name: string, color: string, dash: string) => {
+      const look = { name: `roofline, ${name}`, mode: "lines", line: { color, dash, width: 2.5 } };
+      const times = points.map((point) => point[mode]);
+      return pointsOf(rows, times, "%{x} tokens: %{y:.3f} times one token", look);
+    };
+    const mark = (name: string, x: number[], y: number[], marker: object) => {
+      const times = y.map((value) => fixed(value, 4));
+      return pointsOf(x, times, `${name}: %{x} tokens, %{y:.3f} times one token`, { name, marker });
+    };
     const data = [
       line("published", "as the paper counts", ink.muted, "dash"),
       line("corrected", "corrected", ink.accent, "solid"),
-    ] as object[];
+    ];
     const sizes = sortedKeys(timed.seconds);
     if (sizes.length) {
       const ratios = sizes.map((size) => (timed.seconds[size] ?? 0) / (timed.seconds[1] ?? 1));
-      const look = { symbol: "diamond", size: 10, color: ink.sbd };
-      data.push(mark(timed.name, sizes, ratios, look));
+      const diamond = { symbol: "diamond", size: 10, color: ink.sbd };
+      data.push(mark(timed.name, sizes, ratios, diamond));
     }
     const star = { symbol: "star", size: 16, color: ink.ntp };
     data.push(mark("your block", [block], [slowdown(block, setup)], star));
