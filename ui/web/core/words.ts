@@ -113,19 +113,13 @@ export function wordPieces(text: string): WordPiece[] {
   let end = 0;
   const addText = (words: string) =>
     words && pieces.push({ text: words, key: "", before: "", after: "" });
-  for (const {
-    index,
-    0: whole,
-    1: before = "",
-    2: word = "",
-    3: named,
-    4: after = "",
-  } of text.matchAll(WORD)) {
+  for (const match of text.matchAll(WORD)) {
+    const [whole, before = "", word = "", named, after = ""] = match;
     const key = glossaryKey(named ?? word);
     if (!key) continue;
-    addText(text.slice(end, index));
+    addText(text.slice(end, match.index));
     pieces.push({ text: word, key, before, after });
-    end = index + whole.length;
+    end = match.index + whole.length;
   }
   addText(text.slice(end));
   return pieces;
@@ -150,18 +144,12 @@ export const PAPER_SOLVER = "entropy-bound";
  * strategy's.
  */
 export function decodingTitle(strategy: string, solver: string) {
-  const isOther = strategy === "sbd" && solver !== PAPER_SOLVER;
-  return (isOther ? SOLVER_TITLES[solver] : LANE_TITLES[strategy]) ?? strategy;
+  return kindTitle(strategy === "sbd" && solver !== PAPER_SOLVER ? solver : strategy);
 }
 
 /** Return the title of a way to decode with its settings: "Set Block Decoding, γ 0.35". */
-export function decodingWords({
-  strategy,
-  solver: { name, ...parameters },
-}: {
-  strategy: string;
-  solver: Solver;
-}) {
+export function decodingWords({ strategy, solver }: { strategy: string; solver: Solver }) {
+  const { name, ...parameters } = solver;
   const settings = strategy === "sbd" ? Object.entries(parameters) : [];
   const values = settings.map(([key, value]) => `${FIELD_LABELS[key] ?? key} ${value}`);
   return [decodingTitle(strategy, name), ...values].join(", ");

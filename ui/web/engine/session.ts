@@ -5,7 +5,7 @@
 import constants from "../constants.json" with { type: "json" };
 import { randomId } from "../core/random.ts";
 import type { Verdict } from "../core/run.ts";
-import { NUM_TIMINGS } from "../core/times.ts";
+import { NUM_TIMINGS, type Timing } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
 import { KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.ts";
 import { FIRST_VALUES, readSettings, type Settings } from "./decoding/settings.ts";
@@ -20,7 +20,7 @@ export interface News {
   isError?: boolean;
   isRunning?: boolean;
   wire?: string; // lines for the player; "stop" after the last line of a stopped run
-  timing?: { run: string; seconds: number[]; ntpSeconds: number[]; error?: string };
+  timing?: Timing;
 }
 
 const MS_BETWEEN_NEWS = 60;
@@ -125,11 +125,7 @@ export class Session {
   async time(form: Form) {
     this.stop();
     const { turn } = this;
-    const timing: NonNullable<News["timing"]> = {
-      run: String(form.ask),
-      seconds: [],
-      ntpSeconds: [],
-    };
+    const timing: Timing = { run: String(form.ask), seconds: [], ntpSeconds: [] };
     try {
       for (let i = 0; i < NUM_TIMINGS; i += 1) {
         const [main, ntp = main] = this.makeLanes(form);
