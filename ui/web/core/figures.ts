@@ -2,7 +2,7 @@
 // sbd_core/plots. Plotly reads some HTML in a text, so every text of a model or a visitor is escaped. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { SCALE_TICKS, unsureness } from "./colours.ts";
+import { unsureness } from "./colours.ts";
 import { tokenMarks } from "./letters.ts";
 import { type Setup, slowdown, sortedKeys } from "./roofline.ts";
 import type { Reveal, Run } from "./run.ts";
@@ -17,9 +17,7 @@ export type Figure = { id: string; height: number; draw: (look: Look) => Drawing
 type Ink = Record<"card" | "line" | "text" | "muted" | "accent" | "sbd" | "verify" | "ntp", string>;
 type Axis = { title: string } & Record<string, unknown>;
 
-const MARGIN = { l: 8, r: 8, t: 34, b: 8 };
-const LEGEND = { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom" };
-const TYPE = 13; // smallest size of a text in pixels
+const { layouts, colourBar, legend, dashes } = constants.figures;
 const MAX_CELLS = 250_000;
 const FEW_PASSES = 12; // up to which every pass has its tick: Plotly would put some at halves
 const [MAX_HOVERED, MAX_NAME] = [8, 24]; // tokens that a note lists, and letters of each
@@ -37,40 +35,19 @@ function nameOf(text: string) {
   return escaped(short.join(""));
 }
 
+/** @param across, up the axes @param more further fields of the layout */
 function figureOf(
-  ink: Ink,
+  { isDark }: Look,
   data: object[],
   across: Axis,
   up: Axis,
   more: { height: number } & Record<string, unknown>,
 ): Drawing {
-  const axis = ({ title, ...own }: Axis) => ({
-    gridcolor: ink.line,
-    linecolor: ink.line,
-    zeroline: false,
-    automargin: true,
-    ...own,
-    title: { text: title, font: { color: ink.muted } },
-  });
-  const layout = {
-    margin: MARGIN,
-    paper_bgcolor: ink.card,
-    plot_bgcolor: ink.card,
-    font: { color: ink.text, size: TYPE, family: "system-ui, sans-serif" },
-    hoverlabel: {
-      bgcolor: ink.card,
-      bordercolor: ink.muted,
-      font: { color: ink.text, size: TYPE },
-      align: "left",
-    },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: ink.muted, activecolor: ink.accent },
-    showlegend: false,
-    bargap: 0.15,
-    xaxis: axis(across),
-    yaxis: axis(up),
-    ...more,
+  const layout = isDark ? layouts.dark : layouts.light;
+  const axis = ({ title, ...own }: Axis) => {
+    return { ...layout.xaxis, ...own, title: { ...layout.xaxis.title, text: title } };
   };
-  return { data, layout };
+  return { data, layout: { ...layout, xaxis: axis(across), yaxis: axis(up), ...more } };
 }
 
 /** Return a row of points. @param note on each, as Plotly's template */
@@ -128,13 +105,7 @@ export function entropyHeatmap(run: Run): Figure {
       hoverongaps: false,
       hovertemplate: `${note}<extra></extra>`,
       colorscale: ramp.map((colour, index) => [index / (ramp.length - 1), colour]),
-      colorbar: {
-        thickness: 12,
-        outlinewidth: 0,
-        title: { text: "nats" },
-        tickvals: SCALE_TICKS.map((tick) => fixed(unsureness(tick), 4)),
-        ticktext: SCALE_TICKS.map(String),
-      },
+      colorbar: colourBar,
     };
     const [x, y] = [dots.map(([position]) => position), dots.map(([, pass]) => pass)];
     const reveals = pointsOf(x, y, note, {
@@ -144,7 +115,7 @@ export function entropyHeatmap(run: Run): Figure {
     const up = { title: "forward pass", showgrid: false, range: [numPasses + 0.5, 0.5] };
     const across = { title: "position", showgrid: false };
     return figureOf(
-      ink,
+      look,
       [heatmap, reveals],
       across,
       { ...up, ...wholeTicks(numPasses) },
@@ -193,7 +164,7 @@ export function tokensPerPass(run: Run): Figure {
     });
     const line = { color: ink.ntp, width: 1.5, dash: "dash" };
     return figureOf(
-      ink,
+      look,
       bars,
       { title: "forward pass", ...wholeTicks(steps.length) },
       { title: "tokens revealed" },
@@ -201,7 +172,7 @@ export function tokensPerPass(run: Run): Figure {
         height,
         barmode: "stack",
         showlegend: true,
-        legend: { ...LEGEND, traceorder: "normal" },
+        legend: { ...legend, traceorder: "normal" },
         shapes: [{ type: "line", xref: "x domain", x0: 0, x1: 1, y0: 1, y1: 1, line }],
       },
     );
@@ -216,7 +187,6 @@ export type Mark = { name: string; rate: number; right: boolean | null };
 
 /** Our own solver, drawn bold beside the paper's. */
 const OWN_SOLVER = "entropy-bound-from-left";
-const DASHES = ["solid", "dash", "dot", "longdash", "dashdot", "longdashdot"];
 const LEGEND_LINE = 21; // height in pixels of a line of the legend
 
 /** Right answers against tokens per forward pass: a line for each solver, and the visitor's runs at the foot. */
@@ -244,7 +214,7 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
         text: inOrder.map(({ setting }) => setting),
         mode: "lines+markers",
         marker: { symbol: index, size: isChief ? 9 : 7, color },
-        line: { color, width: isChief ? 3 : 1.5, dash: DASHES[index % DASHES.length] },
+        line: { color, width: isChief ? 3 : 1.5, dash: dashes[index % dashes.length] },
       });
     });
     const stars = (
@@ -256,8 +226,8 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
       const [accuracy, speed] = sweep[row] ?? [];
       if (accuracy === undefined || speed === undefined) return [];
       const marker = { symbol, size: 14, color };
-      const look = { name, text: [""], marker };
-      return pointsOf([speed], [heightOf({ accuracy })], `${name}${note}`, look);
+      const star = { name, text: [""], marker };
+      return pointsOf([speed], [heightOf({ accuracy })], `${name}${note}`, star);
     });
     const data = [...lines, ...stars];
     const heights = data.flatMap(({ y }) => y);
@@ -276,9 +246,13 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
     });
     if (marks.length) data.push(own);
     const below = LEGEND_LINE * data.length;
-    const narrow = { legend: LEGEND, height: 420 + below, margin: { ...MARGIN, b: 60 + below } };
+    const narrow = {
+      legend,
+      height: 420 + below,
+      margin: { ...layouts.light.margin, b: 60 + below },
+    };
     return figureOf(
-      ink,
+      look,
       data,
       { title: "tokens per forward pass" },
       { title: "right answers, %" },
@@ -334,11 +308,11 @@ export function slowdownCurve(
     data.push(mark("your block", [block], [slowdown(block, setup)], star));
     const ticks = { tickvals: CURVE_ROWS, ticktext: CURVE_ROWS.map(String) };
     return figureOf(
-      ink,
+      look,
       data,
       { title: "tokens in the forward pass", type: "log", ...ticks },
       { title: "time, times one token", rangemode: "tozero" },
-      { height, margin: { ...MARGIN, b: 84 }, showlegend: true, legend: LEGEND },
+      { height, margin: { ...layouts.light.margin, b: 84 }, showlegend: true, legend },
     );
   }
   return { id: "slowdown-curve", height, draw };

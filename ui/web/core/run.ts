@@ -198,12 +198,10 @@ export class Lane {
       this.fix({ ...reveal, pass, entropy });
     }
     for (const [position, token] of this.pins) {
-      if (position < step.block.start + step.block.size)
-        this.fixUnrevealed(position, token, pass, true);
+      if (position < step.block.start + step.block.size) this.fixUnrevealed(position, token, pass);
     }
     step.committed.forEach((token, offset) => {
-      const position = this.numCommitted + offset;
-      this.fixUnrevealed(position, token, pass, this.pins.has(position));
+      this.fixUnrevealed(this.numCommitted + offset, token, pass);
     });
     this.numCommitted += step.committed.length;
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
@@ -216,10 +214,10 @@ export class Lane {
   }
 
   /** Fix a position that no solver revealed, unless it is fixed already: it is pinned, or first known when committed. */
-  fixUnrevealed(position: number, token: number, pass: number, isPinned: boolean) {
+  fixUnrevealed(position: number, token: number, pass: number) {
     if (this.fixed.has(position)) return;
     const unknown = { rank: 0, probability: null, entropy: null };
-    this.fix({ position, token, pass, ...unknown, isPinned });
+    this.fix({ position, token, pass, ...unknown, isPinned: this.pins.has(position) });
   }
 
   fix(found: Omit<FixedItem, "guessEntropy">) {
@@ -260,9 +258,8 @@ export class Lane {
 
   /** Count the tokens of earlier passes that `pass` cuts off by revealing an earlier end of the answer. */
   numDroppedAt(pass: number) {
-    const [before, end] = [this.endAt(pass - 1), this.endAt(pass)];
-    const known = [...this.fixed.values()].filter((item) => item.pass < pass);
-    return known.filter(({ position }) => position >= end && position < before).length;
+    const end = this.endAt(pass);
+    return this.knownAt(pass - 1).filter(({ position }) => position >= end).length;
   }
 
   /** Return the hindsight, known by `pass`, in which next-token prediction prefers another token than the answer's. */
@@ -416,8 +413,8 @@ export class Run {
   /** texts of tokens by id */
   tokens: Map<number, string> = new Map();
   hasBytes = false;
-  pins = new Map(this.config.pinned);
   main: Lane;
+  pins: Map<number, number>;
   lanes: Map<string, Lane>;
   ntp: Lane | null;
   isStopped = false;
@@ -430,14 +427,12 @@ export class Run {
     this.addTokens(line.tokens ?? {});
     const ends = new Set(line.end_token_ids ?? []);
     const isEnd = (token: number) => ends.has(token);
-    const [name = this.strategy, ...names] = line.names ?? [];
-    this.main = new Lane(name, this.pins, isEnd);
-    const others = line.lanes
-      .slice(1)
-      .map(
-        ({ strategy, pinned }, index) => new Lane(names[index] ?? strategy, new Map(pinned), isEnd),
-      );
-    this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
+    const lanes = line.lanes.map(({ strategy, pinned }, index) => {
+      return new Lane(line.names?.[index] ?? strategy, new Map(pinned), isEnd);
+    });
+    this.main = lanes[0] as Lane;
+    this.pins = this.main.pins;
+    this.lanes = new Map(lanes.map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
   }
 
@@ -453,9 +448,7 @@ export class Run {
   joinedAt(lane: Lane, pass: number): Map<number, Joined> {
     if (!this.hasBytes) return new Map();
     const known = lane.knownAt(pass, Infinity);
-    return joinBytes(
-      known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
-    );
+    return joinBytes(known.map((item) => ({ ...item, text: this.tokenText(item.token) })));
   }
 
   /** Return the text of a token among others: of tokens joined to one text, the first has all of it. */

@@ -86,15 +86,15 @@ async function testProducts(runtime: Runtime, graph: Uint8Array) {
   for (const numRows of [1, 5, 17]) {
     const size = numRows * NUM_PRODUCTS;
     const address = runtime.allocate(size + 4);
-    runtime.floats(address, 1).fill(Number.NaN);
     const isLargest = (i: number) => i < NUM_PRODUCTS || (i * 7919) % 13 < 6;
     const values = Array.from({ length: size }, (_, index) => (isLargest(index) ? 255 : 0));
-    runtime.bytes(address + 4, size).set(values);
     const x = runtime.tensor("uint8", [numRows, NUM_PRODUCTS], address + 4);
     const error = runtime.tensor("float32", [], address);
+    x.values<Uint8Array>().set(values);
+    error.values().fill(Number.NaN);
     await runtime.run(session, { x }, { error });
-    const isExact = runtime.floats(address, 1)[0] === 0;
-    for (const tensor of [x, error]) runtime.releaseTensor(tensor);
+    const isExact = error.values()[0] === 0;
+    for (const tensor of [x, error]) tensor.release();
     runtime.release(address);
     if (!isExact) throw new EngineError(INEXACT);
   }

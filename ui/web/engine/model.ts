@@ -5,13 +5,9 @@ import { type SeenBlock, visibleRows } from "../core/mask.ts";
 import { EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
 import type { Manifest } from "./files.ts";
-import { bytesOf, type Resident, type Runtime, type Type } from "./runtime.ts";
+import { bytesOf, type Runtime, type Tensor, type Tensors, type Type } from "./runtime.ts";
 
 type TensorSpec = [name: string, type: Type, sizes: number[]];
-/** Tensors by the names of a graph's inputs or outputs, and the addresses of their values. */
-type HeldTensors = { tensors: Record<string, number>; addresses: Record<string, number> };
-
-const FLOAT_BYTES = 4;
 /** The capacity is a multiple of this, so that sums over positions are always taken in the same order. */
 const CAPACITY_STEP = 64;
 /** Largest number of rows of a prompt to read at once: the number of attention scores grows with their square. */
@@ -63,7 +59,7 @@ class Scratch {
    * Make tensors one after another in this memory.
    * @param specs those of the widest type first, so that each begins at a multiple of its elements' size
    */
-  hold(specs: TensorSpec[]): HeldTensors {
+  hold(specs: TensorSpec[]) {
     const bytes = specs.reduce((sum, [, type, sizes]) => sum + bytesOf(type, sizes), 0);
     if (bytes > this.bytes) {
       if (this.bytes) this.runtime.release(this.address);
@@ -71,11 +67,10 @@ class Scratch {
       this.address = this.runtime.allocate(bytes);
       this.bytes = bytes;
     }
-    const held: HeldTensors = { tensors: {}, addresses: {} };
+    const held: Tensors = {};
     let { address } = this;
     for (const [name, type, sizes] of specs) {
-      held.addresses[name] = address;
-      held.tensors[name] = this.runtime.tensor(type, sizes, address);
+      held[name] = this.runtime.tensor(type, sizes, address);
       address += bytesOf(type, sizes);
     }
     return held;
@@ -84,31 +79,28 @@ class Scratch {
 
 /** Rows of logits in the runtime's memory; valid until the next forward pass. */
 export class Logits {
-  constructor(
-    readonly model: Model,
-    readonly addresses: Record<string, number>,
-  ) {}
+  constructor(readonly tensors: Tensors) {}
 
   row(index: number) {
-    const { runtime, shape } = this.model;
-    const { vocabulary: size } = shape;
-    return runtime.floats(this.addresses.logits + index * size * FLOAT_BYTES, size);
+    return rowOf(this.tensors.logits, index);
   }
 
   /** Return the hidden state's part of `into @ x`; see Weights in sampling.ts. @param index of the row */
   samplerHiddenPart(index: number) {
-    const { runtime, samplerSize } = this.model;
-    return runtime.floats(this.addresses.sampler + index * samplerSize * FLOAT_BYTES, samplerSize);
+    return rowOf(this.tensors.sampler, index);
   }
+}
+
+function rowOf({ sizes: [, size], values }: Tensor, index: number) {
+  return values().subarray(index * size, (index + 1) * size);
 }
 
 /** Keys and values of the causal tokens read so far; every forward pass reads them and adds to them. */
 export class Cache {
   capacity: number;
   length = 0;
-  residents: Resident[] = [];
-  inputs: Record<string, number> = {};
-  outputs: Record<string, number> = {};
+  inputs: Tensors = {};
+  outputs: Tensors = {};
 
   /** @param capacity least number of positions */
   constructor({ runtime, session, shape, fewestRows }: Model, capacity: number) {
@@ -119,9 +111,7 @@ export class Cache {
         const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
         // What lies after `length` has a weight of 0 in attention, which cancels only finite values.
         const sizes = [shape.num_kv_heads * this.capacity, shape.head_size];
-        const made = runtime.resident(session, sizes);
-        this.residents.push(made);
-        this.inputs[name] = this.outputs[`${name}.new`] = made.tensor;
+        this.inputs[name] = this.outputs[`${name}.new`] = runtime.resident(session, sizes);
       }
     } catch (error) {
       this.release();
@@ -136,7 +126,8 @@ export class Cache {
 
   /** Free the memory. The cache cannot be used afterwards. */
   release() {
-    for (const each of this.residents.splice(0)) each.release();
+    for (const tensor of Object.values(this.inputs)) tensor.release();
+    this.inputs = {};
   }
 }
 
@@ -239,23 +230,21 @@ export class Model {
       ["wanted", "int32", [numLogitRows]],
     ];
     if (shape.has_adapter) inputs.push(["is_of_block", "float32", [numRows, 1]]);
-    const outputTensors = this.outputs.hold(outputs);
-    const inputTensors = this.inputs.hold(inputs);
-    const { addresses } = inputTensors;
-    runtime.integers(addresses.token_ids, numRows).fill(0).set(ids);
-    runtime.integers(addresses.wanted, numLogitRows).forEach((_, index, rows) => {
-      rows[index] = Math.min(numRead - numLogits + index, numRead - 1);
+    const made = this.outputs.hold(outputs);
+    const read = this.inputs.hold(inputs);
+    read.token_ids.values<Int32Array>().fill(0).set(ids);
+    read.wanted.values<Int32Array>().forEach((_, index, wanted) => {
+      wanted[index] = Math.min(numRead - numLogits + index, numRead - 1);
     });
-    runtime.longs(addresses.places, numRows * numKvHeads).forEach((_, index, rows) => {
+    read.places.values<BigInt64Array>().forEach((_, index, places) => {
       const [row, head] = [Math.floor(index / numKvHeads), index % numKvHeads];
-      rows[index] = BigInt(head * capacity + length + row);
+      places[index] = BigInt(head * capacity + length + row);
     });
     const rows = visibleRows(causalIds.length, blocks);
     const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isCausal: true };
     while (rows.length < numRows) rows.push(padding);
-    const bias = runtime.floats(addresses.bias, numRows * capacity).fill(UNSEEN);
-    const cosines = runtime.floats(addresses.cosines, numRows * half);
-    const sines = runtime.floats(addresses.sines, numRows * half);
+    const bias = read.bias.values().fill(UNSEEN);
+    const [cosines, sines] = [read.cosines.values(), read.sines.values()];
     for (const [row, { seen, first, stop, position }] of rows.entries()) {
       const own = row * capacity;
       bias.fill(0, own, own + length + seen);
@@ -264,19 +253,15 @@ export class Model {
       cosines.set(rotary.cosines.subarray(from, from + half), row * half);
       sines.set(rotary.sines.subarray(from, from + half), row * half);
     }
-    if (shape.has_adapter) {
-      const isOfBlock = rows.map(({ isCausal }) => Number(!isCausal));
-      runtime.floats(addresses.is_of_block, numRows).set(isOfBlock);
-    }
+    read.is_of_block?.values().set(rows.map(({ isCausal }) => Number(!isCausal)));
+    const [known, kept] = [cache.inputs, cache.outputs];
     try {
-      const read = { ...inputTensors.tensors, ...cache.inputs };
-      await runtime.run(this.session, read, { ...outputTensors.tensors, ...cache.outputs });
+      await runtime.run(this.session, { ...read, ...known }, { ...made, ...kept });
     } finally {
-      const made = [inputTensors, outputTensors].flatMap(({ tensors }) => Object.values(tensors));
-      for (const tensor of made) runtime.releaseTensor(tensor);
+      for (const tensor of [read, made].flatMap(Object.values)) tensor.release();
     }
     cache.length += causalIds.length;
-    return new Logits(this, outputTensors.addresses);
+    return new Logits(made);
   }
 }
 

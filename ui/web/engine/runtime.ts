@@ -9,12 +9,12 @@ const NO_WEBASSEMBLY = "This browser has no WebAssembly, which decoding here nee
 const NO_SIMD =
   "This browser’s WebAssembly has no 128-bit SIMD, which decoding here needs; a newer one has.";
 
-/** For each type of elements, its number in ONNX and its bytes. */
+/** For each type of elements, its number in ONNX and the array of its values. */
 const TYPES = {
-  float32: [1, 4],
-  uint8: [2, 1],
-  int32: [6, 4],
-  int64: [7, 8],
+  float32: [1, Float32Array],
+  uint8: [2, Uint8Array],
+  int32: [6, Int32Array],
+  int64: [7, BigInt64Array],
 } as const;
 const [ON_CPU, ON_GPU] = [1, 4];
 const POINTER_BYTES = 4;
@@ -24,10 +24,18 @@ const ERRORS_ONLY = 3;
 const ALL_OPTIMIZATIONS = 99;
 
 export type Type = keyof typeof TYPES;
-/** A tensor in the memory of the device that computes. */
-export type Resident = { tensor: number; release: () => void };
-/** Handles of tensors by the names of a graph's inputs or outputs. */
-type Tensors = Record<string, number>;
+/**
+ * A tensor. values: returns its values, to read and write until the memory grows; none of a tensor on a GPU. release:
+ * frees it and, if resident() made it, the memory of its values.
+ */
+export type Tensor = {
+  handle: number;
+  sizes: number[];
+  values: <Values = Float32Array>() => Values;
+  release: () => void;
+};
+/** Tensors by the names of a graph's inputs or outputs. */
+export type Tensors = Record<string, Tensor>;
 
 /** onnxruntime-web's own module, which has no types: its functions take and return numbers and addresses. */
 type Module = Record<string, any>;
@@ -50,7 +58,7 @@ export function checkWebAssembly() {
 
 /** Return the size of a tensor's values in bytes. */
 export function bytesOf(type: Type, sizes: number[]) {
-  return sizes.reduce((product, size) => product * size, TYPES[type][1]);
+  return sizes.reduce((product, size) => product * size, TYPES[type][1].BYTES_PER_ELEMENT);
 }
 
 export class Runtime {
@@ -109,55 +117,45 @@ export class Runtime {
     this.module._free(address);
   }
 
-  floats(address: number, count: number) {
-    return new Float32Array(this.module.HEAPU8.buffer, address, count);
-  }
-
-  bytes(address: number, count: number) {
-    return new Uint8Array(this.module.HEAPU8.buffer, address, count);
-  }
-
   integers(address: number, count: number) {
     return new Int32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  longs(address: number, count: number) {
-    return new BigInt64Array(this.module.HEAPU8.buffer, address, count);
-  }
-
   /** Make a tensor of the values at an address. */
-  tensor(type: Type, sizes: number[], address: number, where: number = ON_CPU) {
+  tensor(type: Type, sizes: number[], address: number, where: number = ON_CPU): Tensor {
+    const { module } = this;
+    const [number, Values] = TYPES[type];
     const rank = sizes.length;
     const sizesAddress = this.allocate(POINTER_BYTES * Math.max(1, rank));
     this.integers(sizesAddress, rank).set(sizes);
-    const tensor = this.module._OrtCreateTensor(
-      ...[TYPES[type][0], address, bytesOf(type, sizes), sizesAddress, rank, where],
-    );
+    const bytes = bytesOf(type, sizes);
+    const handle = module._OrtCreateTensor(number, address, bytes, sizesAddress, rank, where);
     this.release(sizesAddress);
-    if (!tensor) this.check(1);
-    return tensor;
-  }
-
-  /** Free a tensor, but not the memory of its values. */
-  releaseTensor(tensor: number) {
-    this.module._OrtReleaseTensor(tensor);
+    if (!handle) this.check(1);
+    const count = bytes / Values.BYTES_PER_ELEMENT;
+    return {
+      handle,
+      sizes,
+      values: <Array = Float32Array>() => new Values(module.HEAPU8.buffer, address, count) as Array,
+      release: () => module._OrtReleaseTensor(handle),
+    };
   }
 
   /** Make an fp32 tensor of zeros in the memory where a session computes. */
-  resident(session: number, sizes: number[]): Resident {
+  resident(session: number, sizes: number[]): Tensor {
     const { device, module } = this;
     const bytes = bytesOf("float32", sizes);
     const buffer = device?.createBuffer({ size: bytes, usage: BUFFER_USAGE });
     const address = buffer ? module.webgpuRegisterBuffer(buffer, session) : this.allocate(bytes);
-    if (!buffer) this.bytes(address, bytes).fill(0);
     const tensor = this.tensor("float32", sizes, address, buffer ? ON_GPU : ON_CPU);
+    if (!buffer) tensor.values().fill(0);
     const release = () => {
-      this.releaseTensor(tensor);
+      tensor.release();
       if (!buffer) return this.release(address);
       module.webgpuUnregisterBuffer(buffer);
       buffer.destroy();
     };
-    return { tensor, release };
+    return { ...tensor, release };
   }
 
   nameOf(name: string) {
@@ -216,7 +214,7 @@ export class Runtime {
   async run(session: number, inputs: Tensors, outputs: Tensors) {
     const lists = [inputs, outputs].flatMap((tensors) => [
       Object.keys(tensors).map((name) => this.nameOf(name)),
-      Object.values(tensors),
+      Object.values(tensors).map(({ handle }) => handle),
     ]);
     const list = lists.flat();
     const address = this.allocate(list.length * POINTER_BYTES);
