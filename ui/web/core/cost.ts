@@ -70,33 +70,20 @@ export function costOf(
  * operations. Bytes are converted to the device's number format.
  */
 export function rooflineOf(
-  {
-    flops,
-    attentionFlops,
-    valueBytes,
-    weightBytes,
-    cacheBytes,
-  }: Pick<Cost, "flops" | "attentionFlops" | "valueBytes" | "weightBytes" | "cacheBytes">,
+  cost: Pick<Cost, "flops" | "attentionFlops" | "valueBytes" | "weightBytes" | "cacheBytes">,
   device: Device,
 ) {
-  const scale = device.valueBytes / valueBytes;
-  const moving = ((weightBytes + cacheBytes) * scale) / device.bandwidth;
+  const bytes = (cost.weightBytes + cost.cacheBytes) * (device.valueBytes / cost.valueBytes);
+  const moving = bytes / device.bandwidth;
+  const { flops, attentionFlops } = cost;
   const computing =
     (flops - attentionFlops) / device.flops + attentionFlops / device.attentionFlops;
-  return {
-    seconds: Math.max(moving, computing),
-    isMemoryBound: moving >= computing,
-    moving,
-    computing,
-  };
+  const seconds = Math.max(moving, computing);
+  return { seconds, isMemoryBound: moving >= computing, moving, computing };
 }
 
 /** Describe the costs of a forward pass that the Roofline view leaves out, as the paper does. */
-export function leftOutWords({
-  outputFlops,
-  outputBytes,
-  ownKeyFlops,
-}: Pick<Cost, "outputFlops" | "outputBytes" | "ownKeyFlops">) {
+export function leftOutWords({ outputFlops, outputBytes, ownKeyFlops }: Cost) {
   const [layer, bytes] = [operationWords(outputFlops), sizeWords(outputBytes)];
   return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${operationWords(ownKeyFlops)}: the Roofline view leaves both out, as the paper does.`;
 }
@@ -107,7 +94,7 @@ export function rateWords({ flops, attentionFlops }: Device) {
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-export function countedWords({ rows, numLogitRows }: Pick<Cost, "rows" | "numLogitRows">) {
+export function countedWords({ rows, numLogitRows }: Cost) {
   const fewer = numLogitRows < rows ? `, the output layer’s for ${numLogitRows} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
 }
