@@ -184,7 +184,8 @@ export class EngineChoice {
     const waits = `Decode ${first} and then runs in your browser`;
     const amount = `${formatMillions(bytes)} of ${formatMegabytes(allBytes)}`;
     const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
-    const { gpu = "", why = "", canStore = true } = (isInBrowser && state === "on" && ready) || {};
+    const isOn = isInBrowser && state === "on";
+    const { gpu = "", why = "", canStore = true } = (isOn && ready) || {};
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
     const here = {
       off: waits,
@@ -193,12 +194,9 @@ export class EngineChoice {
       failed: waits,
     }[state];
     const who = isInBrowser ? here : "Decode runs on the server";
-    const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean);
-    const more = notes.length ? `. ${notes.join(" ")}` : "";
+    const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean).join(" ");
     const parameters = `${formatMillions(ready?.numParameters ?? 0)} M parameters`;
-    const isHere = isInBrowser && ready !== null;
-    showBrowserModel(isHere ? `${ready.name} · ${parameters} · in your browser` : "");
-    const isOn = isInBrowser && state === "on";
+    showBrowserModel(isInBrowser && ready ? `${ready.name} · ${parameters} · in your browser` : "");
     const isTimed = this.timed?.isOfBrowser === isInBrowser && (isOn || !isInBrowser);
     const speed = isTimed ? speedWords(this.timed as Run) : "";
     const offersGpu = isLarge && this.hasGpu && !isComing && !isOn;
@@ -219,7 +217,7 @@ export class EngineChoice {
         class="sbd-engine-choice-words"
         role="status"
         data-state=${isInBrowser ? state : "off"}
-        >${who}${speed}${more}</span
+        >${who}${speed}${notes && `. ${notes}`}</span
       >${isLarge && isOn ? questionTemplate("its words", ROUNDED) : nothing}<progress
         class="sbd-engine-choice-bar"
         aria-label="Fetched"

@@ -77,7 +77,8 @@ export class Session {
       const isStopped = turn !== this.turn;
       this.say({ about, text: isStopped ? STOPPED_TEXT : "", isRunning: false });
     } catch (error) {
-      this.fail(about, error);
+      if (!(error instanceof EngineError)) console.error(error);
+      this.say({ about, text: messageOf(error), isError: true, isRunning: false });
     } finally {
       for (const lane of lanes) await lane.close();
     }
@@ -96,12 +97,10 @@ export class Session {
   /** Make the forward passes of lanes and send their lines, until all lanes or the turn have ended. */
   async run(about: "decode" | "compare", lanes: Lane[], requestId: string, turn: number) {
     const [main] = lanes;
-    const runId = randomId(8);
-    const wire = new RunLines(runId, this.checkpoint);
-    const { prompt, promptIds } = main;
+    const wire = new RunLines(randomId(8), this.checkpoint);
     const settings = lanes.map((lane) => lane.settings);
     const names = about === "compare" ? lanes.map(({ name }) => name) : [];
-    let lines = [wire.start({ prompt, promptIds, lanes: settings, names, requestId })];
+    let lines = [wire.start(main, settings, names, requestId)];
     let sentAt = performance.now();
     let isAwaited = true; // until the main lane's first reveal, which is sent without delay
     let isCut = false;
@@ -139,12 +138,6 @@ export class Session {
     } catch (error) {
       this.say({ about: "timing", timing: { ...timing, error: messageOf(error) } });
     }
-  }
-
-  /** Tell the page why something failed. */
-  fail(about: News["about"], error: unknown) {
-    if (!(error instanceof EngineError)) console.error(error);
-    this.say({ about, text: messageOf(error), isError: true, isRunning: false });
   }
 }
 
@@ -296,8 +289,6 @@ function messageOf(error: unknown) {
   return error instanceof ArgumentError ? error.words : error.message;
 }
 
-type Finish = "end_of_sequence" | "length" | "stopped";
-
 /** One decode in progress: its request, and the events so far. */
 export class Lane {
   name = this.settings.strategy;
@@ -338,7 +329,7 @@ export class Lane {
     return this.events.reduce((sum, event) => sum + event.seconds, 0);
   }
 
-  get finish(): Finish {
+  get finish() {
     const { answer } = this;
     const last = answer.at(-1);
     if (last !== undefined && this.checkpoint.endIds.has(last)) return "end_of_sequence";
@@ -378,15 +369,6 @@ const NOT_CHECKED: Verdict = {
   words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
 };
 
-/** How a run begins. names: of the lanes, empty if these are their strategies. */
-type Beginning = {
-  prompt: string;
-  promptIds: number[];
-  lanes: Settings[];
-  names: string[];
-  requestId: string;
-};
-
 /** Writes the lines of one run; see sbd_core/run_lines.py. */
 export class RunLines {
   /** Ids of the tokens whose texts have been written. */
@@ -398,7 +380,13 @@ export class RunLines {
     readonly checkpoint: Checkpoint,
   ) {}
 
-  start({ prompt, promptIds, lanes, names, requestId }: Beginning) {
+  /** Return the line that begins a run. @param lanes their settings @param names empty if these are their strategies */
+  start(
+    { prompt, promptIds }: Pick<Lane, "prompt" | "promptIds">,
+    lanes: Settings[],
+    names: string[],
+    requestId: string,
+  ) {
     const { name, endIds, model } = this.checkpoint;
     const { shape } = model;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));
