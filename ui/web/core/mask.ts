@@ -78,14 +78,9 @@ export function maskOf(run: Run, pass: number) {
   return { numCached, numCausal, blocks, visible: visibleRows(numCausal, blocks) };
 }
 
-/** Return the token at a position of the text that a pass reads: of the prompt, final, or drafted. */
-function tokenRead(run: Run, pass: number, position: number) {
-  if (position < 0) return run.promptIds[position + run.numPrompt];
-  const lane = run.main;
-  const step = lane.steps[pass];
-  const before = step?.committedBefore ?? 0;
-  if (position < before || lane.name !== "verify") return lane.fixed.get(position)?.token;
-  return lane.steps[pass - 1]?.draft[position - before];
+/** Return a token of the text so far; positions below 0 are of the prompt. */
+function tokenAt({ promptIds, numPrompt, main }: Run, position: number) {
+  return position < 0 ? promptIds[position + numPrompt] : main.fixed.get(position)?.token;
 }
 
 /** Return what each row of a forward pass reads, in the order of the mask's rows. */
@@ -93,10 +88,13 @@ export function rowsOf(run: Run, pass: number): Row[] {
   const { main: lane, numPrompt } = run;
   const step = lane.steps[pass];
   if (!step) return [];
-  const causal = Array.from({ length: step.causal }, (_, i) => {
+  const causal = Array.from({ length: step.causal }, (_, i): Row => {
     const position = step.cached + i - numPrompt;
-    const kind = causalKind(lane.name, position, step.committedBefore);
-    return { kind, position, token: tokenRead(run, pass, position), isMask: false };
+    const index = position - step.committedBefore; // in the draft
+    if (lane.name === "verify" && index >= 0)
+      return { kind: "draft", position, token: lane.steps[pass - 1]?.draft[index], isMask: false };
+    const kind = position < 0 ? "prompt" : lane.name === "sbd" ? "final" : "exact";
+    return { kind, position, token: tokenAt(run, position), isMask: false };
   });
   if (lane.name === "ntp") return causal;
   const { start, size } = step.block;
@@ -110,13 +108,6 @@ function predraftRows({ position, size, alternative: token }: Predraft): Row[] {
   });
   if (token === undefined) return masks;
   return [{ kind: "alternative", position: position - 1, token, isMask: false }, ...masks];
-}
-
-/** @param committed tokens of the answer before the pass */
-function causalKind(strategy: string, position: number, committed: number): RowKind {
-  if (position < 0) return "prompt";
-  if (strategy === "sbd") return "final";
-  return position < committed ? "exact" : "draft";
 }
 
 function blockRow(lane: Lane, pass: number, position: number): Row {
@@ -136,8 +127,7 @@ export function rowText(run: Run, row: Row) {
  * @param place counted from the start of the prompt
  */
 export function cachedText(run: Run, place: number) {
-  const position = place - run.numPrompt;
-  const token = position < 0 ? run.promptIds[place] : run.main.fixed.get(position)?.token;
+  const token = tokenAt(run, place - run.numPrompt);
   return token === undefined ? "?" : run.tokenText(token);
 }
 
@@ -214,7 +204,9 @@ export function cacheAt(run: Run, pass: number) {
   const step = lane.steps[pass];
   if (!step) return null;
   const written = step.cached + step.causal;
-  const after = Math.min(lane.steps[pass + 1]?.cached ?? lastLength(lane, pass), written);
+  const { tokens, numAccepted } = checkedDraft(lane, pass);
+  const known = lane.steps[pass + 1]?.cached ?? written - tokens.length + numAccepted;
+  const after = Math.min(known, written);
   const dropped = blocksOf(step, lane.name, numPrompt).reduce((sum, { size }) => sum + size, 0);
   const alternatives = step.predrafts.filter(({ alternative }) => alternative !== undefined).length;
   return {
@@ -225,16 +217,6 @@ export function cacheAt(run: Run, pass: number) {
     dropped, // rows of blocks, whose keys and values are not kept; includes the alternatives
     alternatives, // rows that read an alternative to a drafted token
   };
-}
-
-/** Return the length of the cache after a pass that is the last so far: verify removes rejected tokens. */
-function lastLength(lane: Lane, pass: number) {
-  const step = lane.steps[pass];
-  if (!step) return 0;
-  const written = step.cached + step.causal;
-  if (lane.name !== "verify") return written;
-  const { tokens, numAccepted } = checkedDraft(lane, pass);
-  return written - tokens.length + numAccepted;
 }
 
 /** Say how a forward pass changed the cache, and why its content is exact. */

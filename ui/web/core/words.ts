@@ -158,17 +158,17 @@ export function decodingWords({ strategy, solver }: { strategy: string; solver: 
 const SHORT_LABELS: Readonly<Record<string, string>> = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
 
 /** each solver's settings with defaults */
-const RULES: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
+export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
   constants.solverDefaults;
 /** The kinds of lanes: the strategies, and every solver except the paper's. */
 export const KINDS = [
   "ntp",
   "verify",
   "sbd",
-  ...Object.keys(RULES).filter((k) => k !== PAPER_SOLVER),
+  ...Object.keys(SOLVERS).filter((k) => k !== PAPER_SOLVER),
 ];
 
-const ruleOf = (kind: string) => RULES[kind === "sbd" ? PAPER_SOLVER : kind] ?? null;
+const ruleOf = (kind: string) => SOLVERS[kind === "sbd" ? PAPER_SOLVER : kind] ?? null;
 
 /** Return the setting whose value may follow the kind in a lane's name (sbd:0.1), with its default; null without one. */
 export function laneSettingOf(kind: string): [name: string, value: number] | null {

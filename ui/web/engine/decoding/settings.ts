@@ -2,6 +2,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import type { Config } from "../../core/run.ts";
+import { SOLVERS } from "../../core/words.ts";
 import { ArgumentError } from "../errors.ts";
 
 /** The solver that takes a block's first token from the causal row before the block. */
@@ -18,9 +19,6 @@ export const FIRST_VALUES: Readonly<Record<string, unknown>> = Object.fromEntrie
     .filter(({ solvers }) => solvers === null)
     .map((setting) => [setting.name, setting.default ?? 0]),
 );
-
-export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
-  constants.solverDefaults;
 
 export type Solver = {
   name: string;
