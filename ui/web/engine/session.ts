@@ -331,8 +331,7 @@ export class Lane {
 
   get finish() {
     const { answer } = this;
-    const last = answer.at(-1);
-    if (last !== undefined && this.checkpoint.endIds.has(last)) return "end_of_sequence";
+    if (this.checkpoint.endIds.has(answer.at(-1) ?? -1)) return "end_of_sequence";
     return answer.length >= this.settings.max_new_tokens ? "length" : "stopped";
   }
 }

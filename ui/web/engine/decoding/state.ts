@@ -52,8 +52,7 @@ export class DecodingState {
 
   /** Whether the answer ends with an end-of-sequence token or has its full length. */
   get isFinished() {
-    const last = this.answer.at(-1);
-    return (last !== undefined && this.checkpoint.endIds.has(last)) || this.numLeft <= 0;
+    return this.checkpoint.endIds.has(this.answer.at(-1) ?? -1) || this.numLeft <= 0;
   }
 
   request(

@@ -65,15 +65,12 @@ const NUM_TOP = 1 + NUM_ALTERNATIVES;
 
 export class DraftAndVerify {
   /** Final tokens that are not in the cache yet. */
-  exactIds: number[];
+  exactIds = this.state.promptIds;
   draft: Draft = EMPTY_DRAFT;
-  block: Span;
+  block: Span = { start: 0, size: 0 };
   branches: Branch[] = [];
 
-  constructor(readonly state: DecodingState) {
-    this.exactIds = state.promptIds;
-    this.block = { start: 0, size: 0 };
-  }
+  constructor(readonly state: DecodingState) {}
 
   nextRequest() {
     const { state, draft } = this;
@@ -108,14 +105,13 @@ export class DraftAndVerify {
   /** Plan which rows the next forward pass reads besides the draft. */
   nextPlan(): RowPlan {
     const { state, draft } = this;
-    const last = draft.tokenIds.at(-1);
     return planRows(draft.probabilities, state.checkpoint.calibration, {
       blockSize: state.settings.block_size,
       numLeft: state.numLeft,
       maxRows: state.settings.max_rows,
       alternatives: draft.alternatives.map((own) => own.map(([, chance]) => chance)),
       numSure: draft.numSure,
-      isEnd: last !== undefined && state.checkpoint.endIds.has(last),
+      isEnd: state.checkpoint.endIds.has(draft.tokenIds.at(-1) ?? -1),
     });
   }
 
