@@ -35,29 +35,27 @@ function nameOf(text: string) {
   return escaped(short.join(""));
 }
 
-/** @param across, up the axes @param more further fields of the layout */
-function figureOf(
-  { isDark }: Look,
-  data: object[],
-  across: Axis,
-  up: Axis,
-  more: { height: number } & Record<string, unknown>,
-): Drawing {
-  const layout = isDark ? layouts.dark : layouts.light;
-  const axis = ({ title, ...own }: Axis) => {
-    return { ...layout.xaxis, ...own, title: { ...layout.xaxis.title, text: title } };
-  };
-  return { data, layout: { ...layout, xaxis: axis(across), yaxis: axis(up), ...more } };
+/** What a figure draws: its data, its axes, and further fields of the layout. */
+type Parts = { data: object[]; across: Axis; up: Axis } & Record<string, unknown>;
+
+function figureOf(id: string, height: number, partsOf: (ink: Ink, look: Look) => Parts): Figure {
+  function draw(look: Look) {
+    const scheme = look.isDark ? "dark" : "light";
+    const { data, across, up, ...more } = partsOf(constants.inks[scheme], look);
+    const layout = layouts[scheme];
+    const axis = ({ title, ...own }: Axis) => {
+      return { ...layout.xaxis, ...own, title: { ...layout.xaxis.title, text: title } };
+    };
+    const axes = { xaxis: axis(across), yaxis: axis(up) };
+    return { data, layout: { ...layout, ...axes, height, ...more } };
+  }
+  return { id, height, draw };
 }
 
 /** Return a row of points. @param note on each, as Plotly's template */
 function pointsOf(x: number[], y: number[], note: string, look: object) {
   const hovertemplate = `${note}<extra></extra>`;
   return { type: "scatter", x, y, mode: "markers", hovertemplate, ...look };
-}
-
-function inkOf({ isDark }: Look): Ink {
-  return isDark ? constants.inks.dark : constants.inks.light;
 }
 
 function wholeTicks(numPasses: number) {
@@ -68,16 +66,15 @@ function wholeTicks(numPasses: number) {
 export function entropyHeatmap(run: Run): Figure {
   const { steps, numCommitted } = run.main;
   const ends = steps.map(({ block }) => block.start + block.size);
-  const [numPasses, width, height] = [steps.length, Math.max(numCommitted, ...ends), 440];
+  const [numPasses, width] = [steps.length, Math.max(numCommitted, ...ends)];
   if (numPasses * width > MAX_CELLS) {
     const most = MAX_CELLS.toLocaleString("en-US");
     throw new Error(`the run has more than ${most} cells (forward passes × positions)`);
   }
   const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`;
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("entropy-heatmap", 440, (ink, { isDark }) => {
     const { light, dark } = constants.entropyScale.ramps;
-    const ramp = look.isDark ? dark : light;
+    const ramp = isDark ? dark : light;
     const shades: (number | null)[][] = steps.map(() => Array(width).fill(null));
     const texts: string[][] = steps.map(() => Array(width).fill(""));
     const dots: [x: number, y: number, text: string][] = [];
@@ -113,24 +110,18 @@ export function entropyHeatmap(run: Run): Figure {
       marker: { size: 6, color: ink.card, line: { color: ink.text, width: 1.2 } },
     });
     const up = { title: "forward pass", showgrid: false, range: [numPasses + 0.5, 0.5] };
-    const across = { title: "position", showgrid: false };
-    return figureOf(
-      look,
-      [heatmap, reveals],
-      across,
-      { ...up, ...wholeTicks(numPasses) },
-      { height },
-    );
-  }
-  return { id: "entropy-heatmap", height, draw };
+    return {
+      data: [heatmap, reveals],
+      across: { title: "position", showgrid: false },
+      up: { ...up, ...wholeTicks(numPasses) },
+    };
+  });
 }
 
 /** Tokens that each forward pass revealed, by what next-token prediction said of them later. */
 export function tokensPerPass(run: Run): Figure {
   const { steps, hindsight } = run.main;
-  const height = 320;
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("tokens-per-forward-pass", 320, (ink) => {
     const own = ink[run.strategy === "ntp" || run.strategy === "verify" ? run.strategy : "sbd"];
     const kinds: [name: string, colour: string, pattern: string, opacity: number][] = [
       ["the same token", own, "", 1],
@@ -163,21 +154,16 @@ export function tokensPerPass(run: Run): Figure {
       };
     });
     const line = { color: ink.ntp, width: 1.5, dash: "dash" };
-    return figureOf(
-      look,
-      bars,
-      { title: "forward pass", ...wholeTicks(steps.length) },
-      { title: "tokens revealed" },
-      {
-        height,
-        barmode: "stack",
-        showlegend: true,
-        legend: { ...legend, traceorder: "normal" },
-        shapes: [{ type: "line", xref: "x domain", x0: 0, x1: 1, y0: 1, y1: 1, line }],
-      },
-    );
-  }
-  return { id: "tokens-per-forward-pass", height, draw };
+    return {
+      data: bars,
+      across: { title: "forward pass", ...wholeTicks(steps.length) },
+      up: { title: "tokens revealed" },
+      barmode: "stack",
+      showlegend: true,
+      legend: { ...legend, traceorder: "normal" },
+      shapes: [{ type: "line", xref: "x domain", x0: 0, x1: 1, y0: 1, y1: 1, line }],
+    };
+  });
 }
 
 /** Results of a sweep: [share of right answers, tokens per forward pass] by "solver parameter", "NTP" or "verify". */
@@ -191,7 +177,6 @@ const LEGEND_LINE = 21; // height in pixels of a line of the legend
 
 /** Right answers against tokens per forward pass: a line for each solver, and the visitor's runs at the foot. */
 export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
-  const height = 520;
   const curves: Map<string, { setting: string; accuracy: number; speed: number }[]> = new Map();
   for (const [name, [accuracy, speed]] of Object.entries(sweep)) {
     const [solver = "", setting] = name.split(" ");
@@ -201,8 +186,7 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
   const heightOf = ({ accuracy }: { accuracy: number }) => fixed(100 * accuracy, 2);
   const note = "<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass";
 
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("solvers", 520, (ink, { isNarrow }) => {
     const lines = [...curves].map(([solver, points], index) => {
       const inOrder = [...points].sort((a, b) => a.speed - b.speed);
       const isChief = solver === PAPER_SOLVER || solver === OWN_SOLVER;
@@ -251,15 +235,14 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
       height: 420 + below,
       margin: { ...layouts.light.margin, b: 60 + below },
     };
-    return figureOf(
-      look,
+    return {
       data,
-      { title: "tokens per forward pass" },
-      { title: "right answers, %" },
-      { height, showlegend: true, ...(look.isNarrow ? narrow : {}) },
-    );
-  }
-  return { id: "solvers", height, draw };
+      across: { title: "tokens per forward pass" },
+      up: { title: "right answers, %" },
+      showlegend: true,
+      ...(isNarrow && narrow),
+    };
+  });
 }
 
 const CURVE_ROWS = [1, 2, 4, 8, 16, 32, 64];
@@ -280,10 +263,8 @@ export function slowdownCurve(
   setup: Setup,
   timed: { name: string; seconds: Record<string, number> },
 ): Figure {
-  const height = 380;
   const points = slowdownPoints(block, setup);
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("slowdown-curve", 380, (ink) => {
     const rows = points.map((point) => point.rows);
     const line = (mode: "published" | "corrected", name: string, color: string, dash: string) => {
       const look = { name: `roofline, ${name}`, mode: "lines", line: { color, dash, width: 2.5 } };
@@ -307,13 +288,13 @@ export function slowdownCurve(
     const star = { symbol: "star", size: 16, color: ink.ntp };
     data.push(mark("your block", [block], [slowdown(block, setup)], star));
     const ticks = { tickvals: CURVE_ROWS, ticktext: CURVE_ROWS.map(String) };
-    return figureOf(
-      look,
+    return {
       data,
-      { title: "tokens in the forward pass", type: "log", ...ticks },
-      { title: "time, times one token", rangemode: "tozero" },
-      { height, margin: { ...layouts.light.margin, b: 84 }, showlegend: true, legend },
-    );
-  }
-  return { id: "slowdown-curve", height, draw };
+      across: { title: "tokens in the forward pass", type: "log", ...ticks },
+      up: { title: "time, times one token", rangemode: "tozero" },
+      margin: { ...layouts.light.margin, b: 84 },
+      showlegend: true,
+      legend,
+    };
+  });
 }

@@ -8,7 +8,7 @@ import type { Verdict } from "../core/run.ts";
 import { NUM_TIMINGS, type Timing } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
 import { KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.ts";
-import { FIRST_VALUES, readSettings, type Settings } from "./decoding/settings.ts";
+import { FIRST_VALUES, readSettings, requireNumber, type Settings } from "./decoding/settings.ts";
 import type { StepEvent } from "./decoding/state.ts";
 import { stream } from "./decoding/stream.ts";
 import { ArgumentError, EngineError } from "./errors.ts";
@@ -206,10 +206,7 @@ function checkFits({ model, name, maskId }: Checkpoint, promptIds: number[], set
     throw new ArgumentError("block_size", sizes, settings.block_size);
   }
   for (const [offset, id] of settings.pinned) {
-    if (!(Number.isInteger(id) && id >= 0 && id < vocabulary)) {
-      const rule = `must hold token ids from 0 to ${vocabulary - 1}`;
-      throw new ArgumentError(`pinned[${offset}]`, rule, id);
-    }
+    requireNumber(`pinned[${offset}]`, id, 0, vocabulary - 1, "whole");
     if (id === maskId)
       throw new ArgumentError(`pinned[${offset}]`, "must not be the mask token", id);
   }
