@@ -1,6 +1,7 @@
 // Opens a model that `python -m sbd_core export web` wrote: its tokenizer, and the graph and weights of one engine.
 
 import constants from "../constants.json" with { type: "json" };
+import { parseObject } from "../core/json.ts";
 import { requireSetting } from "./decoding/settings.ts";
 import type { Calibration } from "./decoding/verify_rows.ts";
 import { EngineError } from "./errors.ts";
@@ -152,12 +153,8 @@ function missing(file: string): never {
   throw new EngineError(`The model’s export has no ${file}.`);
 }
 
-function jsonOf(text: string, name: string): Record<string, any> {
-  try {
-    const found = JSON.parse(text);
-    if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
-  } catch {
-    // Text that is not JSON gets the same error as JSON that is not an object.
-  }
+function jsonOf(text: string, name: string) {
+  const found = parseObject(text);
+  if (found) return found;
   throw new EngineError(`${name} is not a JSON object.`);
 }

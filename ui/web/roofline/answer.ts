@@ -1,6 +1,7 @@
 // The answer of the Roofline view: checks what the visitor chose, computes what it says, and puts it into words.
 
 import { DEVICES, type Device } from "../core/cost.ts";
+import { parseObject } from "../core/json.ts";
 import { listInWords, sizeWords, timeWords, withCommas } from "../core/numbers.ts";
 import {
   freeRows,
@@ -62,18 +63,11 @@ export interface Choices extends Setup {
 /** Read the shape from the text of a config.json. Throws ArgumentError. */
 function ownShape(config: unknown) {
   const text = String(config).trim();
-  if (!text.startsWith("{"))
+  const found = text.length > MAX_CONFIG ? null : parseObject(text);
+  if (!found)
     throw new ArgumentError("The config", "must be the text of a config.json", text.slice(0, 40));
-  let found: Record<string, unknown>;
-  try {
-    if (text.length > MAX_CONFIG) throw new Error("too long");
-    found = JSON.parse(text);
-  } catch {
-    throw new ArgumentError("The config", "must be JSON", text.slice(0, 40));
-  }
   const nested = found.text_config;
-  const isNested = typeof nested === "object" && nested !== null && !Array.isArray(nested);
-  return shapeOfConfig(isNested ? (nested as Record<string, unknown>) : found);
+  return shapeOfConfig(nested?.constructor === Object ? nested : found);
 }
 
 /** Convert a value to a number; NaN for an empty box, or what is no finite number. */
