@@ -1,7 +1,6 @@
 // Decodes on the server: sends it a job by POST and reads its stream of events. A job ends the one before; the server
 // stops decoding when its stream is closed. Also asks the server for what it computes at once.
 
-import type { Timing } from "./core/times.ts";
 import { pageAddress } from "./dom/page.ts";
 import type { Job } from "./engine/worker.ts";
 import type { News } from "./jobs.ts";
@@ -64,21 +63,14 @@ export class ServerEngine {
     const { signal } = leaving;
     const isCurrent = () => this.leaving === leaving;
     const { ask } = (values.settings ?? {}) as { ask?: string };
-    let timing: Timing = { run: String(ask), seconds: [], ntpSeconds: [] };
+    let timing = { run: String(ask), seconds: [], ntpSeconds: [] } as NonNullable<News["timing"]>;
     try {
       let isOver = false;
       for await (const value of this.stream(name, values, signal)) {
         if (!isCurrent()) return;
-        if (about === "timing") {
-          timing = value as Timing;
-          isOver = true;
-          this.hear({ about, timing });
-          continue;
-        }
-        const { lines, message, num_ahead: numAhead, is_running: isRunning } = value as Value;
-        if (lines) this.hasLines = true;
-        isOver = !isRunning;
-        this.hear({ about, wire: lines, text: message, isRunning, numAhead });
+        isOver = about === "timing" || !(value as Value).is_running;
+        if (about === "timing") timing = value as typeof timing;
+        this.tell(about, value);
       }
       if (!isOver && isCurrent()) throw new Error("the stream ended early");
       if (isCurrent()) this.leaving = null;
@@ -89,6 +81,13 @@ export class ServerEngine {
       if (about === "timing") this.hear({ about, timing: { ...timing, error: words } });
       this.end(words, true);
     }
+  }
+
+  tell(about: About, value: unknown) {
+    if (about === "timing") return this.hear({ about, timing: value as News["timing"] });
+    const { lines, message, num_ahead: numAhead, is_running: isRunning } = value as Value;
+    if (lines) this.hasLines = true;
+    this.hear({ about, wire: lines, text: message, isRunning, numAhead });
   }
 
   /** Call a function of the server; yields what it yields. Throws Refused, and errors of the network. */

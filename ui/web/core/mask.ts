@@ -25,7 +25,7 @@ const ROW_NAMES = {
   draft: "the draft being checked",
   block: "the block",
   given: "the block, given",
-  predraft: "predrafted",
+  predraft: "a draft made ahead",
   alternative: "an alternative to a drafted token",
 };
 type RowKind = keyof typeof ROW_NAMES;
@@ -148,7 +148,7 @@ export function maskSentences({ numCached, numCausal, blocks }: Mask, rows: Row[
     const before = numSeen ? `${countOf(numSeen, "causal token")} before it` : "";
     const own = `all ${countOf(size, "position")} of its own, to the left and to the right`;
     sentences.push(
-      `${isPredraft ? "A predraft’s block of masks" : "The block"}: each of ${countOf(size, "row")} sees ${seen(before, own)}.`,
+      `${isPredraft ? "The masks of a draft made ahead" : "The block"}: each of ${countOf(size, "row")} sees ${seen(before, own)}.`,
     );
   });
   const numAlternatives = blocks.filter(({ numCausal: own }) => own).length;
