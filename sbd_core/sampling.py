@@ -159,20 +159,24 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
         columns["forbidden"] = rows[:, spec.forbidden_id].clone()
         forbid(rows, [spec.forbidden_id])
     softmax = Softmax.of(rows, spec.temperature)
-    columns |= {"total": softmax.total, "probability": 1 / softmax.total}
+    # Token ids are below 2**24, so fp32 holds them exactly.
+    columns |= {"best": softmax.best.float(), "total": softmax.total}
+    columns["probability"] = 1 / softmax.total
     if spec.has_margin:
         columns["margin"] = softmax.margin()
     if spec.has_entropy:
         columns["entropy"] = softmax.entropy()
-    # Stacked into one transfer, as each one waits for the device.
-    numbers = dict(zip(columns, torch.stack(list(columns.values())).tolist(), strict=True))
+    table, num_listed = torch.stack(list(columns.values())), min(spec.num_top, rows.shape[1])
+    if num_listed:
+        listed = top(rows, num_listed)[0]
+        table = torch.cat([table, listed.t().float(), softmax.probabilities(listed).t()])
+    # In one transfer, as each one waits for the device.
+    read = table.tolist()
+    numbers = dict(zip(columns, read, strict=False))
+    listed_by_row = list(zip(*read[len(columns) :], strict=True))
     if not all(value < math.inf for value in numbers.get("forbidden", [])):
         raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
     _refuse_nan(numbers["total"])
-    top_ids, top_probabilities = [], []
-    if spec.num_top:
-        listed = top(rows, min(spec.num_top, rows.shape[1]))[0]
-        top_ids, top_probabilities = listed.tolist(), softmax.probabilities(listed).tolist()
     return LogitStats(
         probability=numbers["probability"],
         margin=numbers.get("margin", []),
@@ -180,9 +184,9 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
         logits=logits,
         start=start,
         temperature=spec.temperature,
-        best_ids=softmax.best.tolist(),
-        top_ids=top_ids,
-        top_probabilities=top_probabilities,
+        best_ids=list(map(int, numbers["best"])),
+        top_ids=[list(map(int, row[:num_listed])) for row in listed_by_row],
+        top_probabilities=[list(row[num_listed:]) for row in listed_by_row],
         distribution=softmax.distribution().cpu() if spec.temperature else None,
     )
 

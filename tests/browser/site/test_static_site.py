@@ -209,6 +209,13 @@ def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(open_page
         page.goto("about:blank")
 
 
+def test_a_page_opened_from_a_file_says_how_to_serve_it(browser, site) -> None:
+    page = browser.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.get_by_text("run python -m http.server in its folder").wait_for()
+    page.close()
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path, exports):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ArgumentError, match=r"^out: must be a new folder or an empty one;"):

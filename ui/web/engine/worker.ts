@@ -5,7 +5,7 @@ import { stream } from "./decoding/stream.ts";
 import { EngineError } from "./errors.ts";
 import { openExport } from "./export.ts";
 import { decompress, type Engine, Files, type Manifest } from "./files.ts";
-import { testGpu } from "./model.ts";
+import { testGpu, warmUp } from "./model.ts";
 import { checkWebAssembly, type Gpu, NOT_ENOUGH, openGpu, Runtime } from "./runtime.ts";
 import { type Form, type News, RunLines, Session } from "./session.ts";
 
@@ -94,6 +94,7 @@ async function openChecked(manifest: Manifest, files: Files, gpu: Gpu | null) {
   const runtime = await startRuntime(gpu);
   const checkpoint = await openExport(runtime, manifest, files, engine);
   if (gpu) await testGpu(checkpoint, manifest.trial);
+  else await warmUp(checkpoint);
   return checkpoint;
 }
 
