@@ -30,18 +30,7 @@ const NUM_PRODUCTS = 576;
 const INEXACT = "This browser’s products of 8-bit integers are not exact, which the model needs.";
 
 /** A model, its tokenizer, and what else decoding needs. */
-export interface Checkpoint {
-  name: string;
-  model: Model;
-  tokenizer: Tokenizer;
-  maskId: number | null; // null if the tokenizer has no mask token
-  endIds: Set<number>; // tokens that end an answer
-  repetitionPenalty: number; // for decodes that set none
-  calibration: Calibration;
-  samplerHead: SamplerHead | null;
-  numParameters: number;
-  usualRows: number; // largest number of rows of a verify pass, unless the form says otherwise
-}
+export type Checkpoint = Awaited<ReturnType<typeof openExport>>;
 
 /** Open an export. Raises EngineError with what is wrong. */
 export async function openExport(
@@ -49,7 +38,7 @@ export async function openExport(
   manifest: Manifest,
   files: Files,
   engine: Engine = "wasm",
-): Promise<Checkpoint> {
+) {
   const { name, config, graphs } = manifest;
   const graph = graphs[engine] ?? missing("graph for this engine");
   const read = (file: string) => files.read(file, manifest.files[file] ?? missing(file));
@@ -71,12 +60,13 @@ export async function openExport(
     name,
     model,
     tokenizer,
-    maskId: config.mask_token_id,
-    endIds: new Set(config.end_token_ids),
-    repetitionPenalty: config.repetition_penalty,
-    calibration: config.calibration,
+    maskId: config.mask_token_id as number | null, // null if the tokenizer has no mask token
+    endIds: new Set<number>(config.end_token_ids), // tokens that end an answer
+    repetitionPenalty: config.repetition_penalty as number, // for decodes that set none
+    calibration: config.calibration as Calibration,
     samplerHead: graph.sampler && samplerHead(graph.sampler, weights, shape, samplerSize),
-    numParameters: config.num_parameters,
+    numParameters: config.num_parameters as number,
+    // Largest number of rows of a verify pass, unless the form says otherwise.
     usualRows: constants.usualRows[engine === "webgpu" ? "GPU" : "WebAssembly"],
   };
 }

@@ -6,19 +6,8 @@ import type { Logits } from "./model.ts";
 
 const NUM_BEST = 2; // the margin needs two
 
-/**
- * The measures of a row. bestId and probability: of its likeliest token; second: probability of the next one;
- * entropy: nats; top: the likeliest tokens, best first; logits: returns the row itself, valid until the next
- * forward pass.
- */
-export type Row = {
-  bestId: number;
-  probability: number;
-  second: number;
-  entropy: number;
-  top: [tokenId: number, probability: number][];
-  logits: () => Float32Array;
-};
+/** The measures of a row. */
+export type Row = ReturnType<typeof measureRow>;
 
 /** Return the row with a copy of its logits, which stays valid. */
 export function copyOf(row: Row): Row {
@@ -37,12 +26,7 @@ export function probabilityOf({ bestId, probability, logits }: Row, tokenId: num
  * Measure a row of logits, after ruling out a token. Raises EngineError if logits are NaN or infinite.
  * @param forbiddenId -1 for none
  */
-export function measureRow(
-  logits: Logits,
-  index: number,
-  forbiddenId: number,
-  numTop: number,
-): Row {
+export function measureRow(logits: Logits, index: number, forbiddenId: number, numTop: number) {
   const own = () => logits.row(index);
   const row = own();
   if (forbiddenId >= 0) row[forbiddenId] -= Infinity; // NaN and infinity become NaN
@@ -64,8 +48,14 @@ export function measureRow(
   const chances = ids.map((id) => Math.exp(row[id] - most) / whole);
   const [probability, second = 0] = chances;
   const entropy = Math.log1p(others) - weighted / whole;
-  const top = ids.slice(0, numTop).map((id, i) => [id, chances[i]]) as Row["top"];
-  return { bestId, probability, second, entropy, top, logits: own };
+  return {
+    bestId, // the likeliest token
+    probability, // its probability
+    second, // the probability of the next one
+    entropy, // nats
+    top: ids.slice(0, numTop).map((id, i): [id: number, chance: number] => [id, chances[i]]),
+    logits: own, // returns the row itself, valid until the next forward pass
+  };
 }
 
 /** Return the tokens of a row's largest values, best first; of equal values the first. */

@@ -9,7 +9,6 @@ import {
   measuredSpeedup,
   memoryOf,
   passTime,
-  type Setup,
   shapeOfConfig,
   slowdown,
   sortedKeys,
@@ -49,16 +48,7 @@ export const COUNTS = [
 const MAX_TOKENS = 1e12;
 const MAX_CONFIG = 100_000; // characters
 
-/** What the visitor chose, after a check. problems: a sentence for each value replaced. wrong: numbers among them */
-export interface Choices extends Setup {
-  isMeasured: boolean;
-  isPapers: boolean;
-  model: string;
-  block: number;
-  speed: number;
-  problems: string[];
-  wrong: string[];
-}
+export type Choices = ReturnType<typeof choicesOf>;
 
 /** Read the shape from the text of a config.json. Throws ArgumentError. */
 function ownShape(config: unknown) {
@@ -77,8 +67,8 @@ function numberOf(value: unknown) {
   return Number.isFinite(number) ? number : NaN;
 }
 
-/** Check a query; replace what cannot be used by the default. */
-export function choicesOf(query: Query, { models, measured }: Setting): Choices {
+/** Check what the visitor chose; replace what cannot be used by the default. */
+export function choicesOf(query: Query, { models, measured }: Setting) {
   const problems: string[] = [];
   const wrong: string[] = [];
   const asked = { ...DEFAULTS, ...query };
@@ -131,8 +121,8 @@ export function choicesOf(query: Query, { models, measured }: Setting): Choices 
     cache,
     batch,
     speed,
-    problems,
-    wrong,
+    problems, // a sentence for each value that was replaced
+    wrong, // fields of the numbers among them
   };
 }
 
