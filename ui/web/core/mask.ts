@@ -122,10 +122,7 @@ export function rowText(run: Run, row: Row) {
   return row.isMask ? "<m>" : row.token === undefined ? "?" : run.tokenText(row.token);
 }
 
-/**
- * Return the text of a cached token.
- * @param place counted from the start of the prompt
- */
+/** Return the text of a cached token. @param place counted from the start of the prompt */
 export function cachedText(run: Run, place: number) {
   const token = tokenAt(run, place - run.numPrompt);
   return token === undefined ? "?" : run.tokenText(token);

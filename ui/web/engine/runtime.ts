@@ -168,10 +168,7 @@ export class Runtime {
     return address;
   }
 
-  /**
-   * Make a session, which is never freed.
-   * @param files of weights, by the names that the graph has for them
-   */
+  /** Make a session, which is never freed. @param files of weights, by the graph's names for them */
   async session(graph: Uint8Array, files: Record<string, Uint8Array>) {
     const { module, device } = this;
     // The third setting plans memory ahead, which is for processors only.
@@ -254,20 +251,14 @@ function nameOf({ description, vendor, architecture }: Partial<GPUAdapterInfo> =
   return description || [vendor, architecture].filter(Boolean).join(" ") || "unnamed";
 }
 
-/**
- * Find the adapter of this machine's GPU; null if there is none.
- * @param takesSoftware whether a GPU emulated on the processor will do
- */
+/** Find the adapter of this machine's GPU; null for none. @param takesSoftware whether an emulated one will do */
 export async function findAdapter(takesSoftware: boolean) {
   const asked = navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
   const adapter = await asked?.catch(() => null);
   return adapter && (takesSoftware || !adapter.info?.isFallbackAdapter) ? adapter : null;
 }
 
-/**
- * Open the GPU with all limits of its adapter; null if there is none.
- * @param takesSoftware whether a GPU emulated on the processor will do
- */
+/** Open the GPU with all limits of its adapter; null for none. @param takesSoftware see findAdapter() */
 export async function openGpu(takesSoftware: boolean): Promise<Gpu | null> {
   const adapter = await findAdapter(takesSoftware);
   if (!adapter) return null;
