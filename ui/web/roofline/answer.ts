@@ -48,7 +48,7 @@ export const COUNTS = [
 const MAX_TOKENS = 1e12;
 const MAX_CONFIG = 100_000; // characters
 
-export type Choices = ReturnType<typeof choicesOf>;
+type Choices = ReturnType<typeof choicesOf>;
 
 /** Read the shape from the text of a config.json. Throws ArgumentError. */
 function ownShape(config: unknown) {

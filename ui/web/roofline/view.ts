@@ -14,7 +14,6 @@ import { questionTemplate } from "../dom/templates.ts";
 import { makeTermNote, termTemplates, unfoldTemplate } from "../dom/terms.ts";
 import { onViewChange } from "../dom/views.ts";
 import {
-  type Choices,
   COUNTS,
   choicesOf,
   DEFAULTS,
@@ -60,6 +59,7 @@ class RooflineView {
   isInFront = false;
   /** what is calculated, with values that a box may not hold */
   query: Query = DEFAULTS;
+  choices = choicesOf(DEFAULTS, this.setting);
   failure = "";
   cards = new ChartCards(this.setting.cards);
   save = makeTableButtons("sbd-roofline", "this table", () => this.table());
@@ -92,26 +92,25 @@ class RooflineView {
   calculate() {
     const { pathname, search } = location;
     history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
-    const choices = choicesOf(this.query, this.setting);
-    this.failure = "";
-    this.show(choices);
-    const curve = slowdownCurve(choices.block, choices, marksOf(choices, this.setting));
+    const { setting } = this;
+    const choices = choicesOf(this.query, setting);
+    Object.assign(this, { choices, failure: "" });
+    this.show();
+    const curve = slowdownCurve(choices.block, choices, marksOf(choices, setting));
     const about = widthWords(choices);
-    this.cards.setWords(
-      this.setting.cards.map((row) => ({ ...row, words: `${row.words} ${about}` })),
-    );
+    this.cards.setWords(setting.cards.map((row) => ({ ...row, words: `${row.words} ${about}` })));
     void this.draw(() => this.cards.show([curve], "sbd-roofline"));
   }
 
-  show(choices: Choices) {
-    render(this.template(choices), this.host);
+  show() {
+    render(this.template(), this.host);
     // A list stays empty if it cannot hold its value.
     for (const list of this.host.querySelectorAll("select"))
       list.value = String(this.query[list.name]);
   }
 
-  template(choices: Choices) {
-    const { query, setting } = this;
+  template() {
+    const { query, setting, choices } = this;
     // Each box has a name of its own: otherwise a screen reader would name a list by all its choices.
     const field = (label: string, box: unknown, isHidden = false) =>
       html`<label class="sbd-roofline-field" ?hidden=${isHidden}><span>${label}</span>${box}</label>`;
@@ -177,7 +176,7 @@ class RooflineView {
 
   /** The answer as rows to save: what was chosen, each line, and the points of the curve. */
   table() {
-    const choices = choicesOf(this.query, this.setting);
+    const { choices } = this;
     const { block, cache, batch, speed, model, device } = choices;
     const chosen = { device: device.name, model, block, cache, batch, tokens_per_forward: speed };
     const facts = factsOf(choices, this.setting);
@@ -203,7 +202,7 @@ class RooflineView {
       await this.cards.drawRest();
     } catch (failure) {
       this.failure = `The figures cannot be drawn: ${failureWords(failure)}.`;
-      this.show(choicesOf(this.query, this.setting));
+      this.show();
     }
   }
 }
