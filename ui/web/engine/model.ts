@@ -33,11 +33,8 @@ export interface Shape {
   block_range: [low: number, high: number] | null; // block sizes that it was trained on; null for any
 }
 
-/**
- * A block after the first `numCausal` causal tokens. isAlternative: whether its first token is an alternative, read
- * causally, to the causal token at that position.
- */
-export type PredraftBlock = { numCausal: number; tokenIds: number[]; isAlternative: boolean };
+/** A block that sees only some of the causal tokens, see SeenBlock. */
+export type PredraftBlock = { seen: number; numCausal: number; tokenIds: number[] };
 
 /** A forward pass to make; see ForwardRequest in sbd_core/models/protocol.py. */
 export interface ForwardRequest {
@@ -189,11 +186,9 @@ export class Model {
       await this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 1);
     }
     const numRead = causalIds.length - start;
-    const blocks = predraftBlocks.map(({ numCausal, tokenIds, isAlternative }) => ({
-      seen: numCausal - start,
-      size: tokenIds.length,
-      numCausal: Number(isAlternative),
-    }));
+    const blocks = predraftBlocks.map(({ seen, numCausal, tokenIds }) => {
+      return { seen: seen - start, size: tokenIds.length, numCausal };
+    });
     if (blockIds.length) blocks.unshift({ seen: numRead, size: blockIds.length, numCausal: 0 });
     const ids = [...blockIds, ...predraftBlocks.flatMap((block) => block.tokenIds)];
     return this.pass(cache, causalIds.slice(start), ids, blocks, numCausalLogits + ids.length);
@@ -301,7 +296,7 @@ export async function testGpu({ model, maskId }: Checkpoint, trial: Manifest["tr
   /** Return the logits of the last causal row and of a masked row in a pass of `numRows`. */
   const rowsOf = async (numRows: number) => {
     cache.truncate(NUM_TRIED - 2);
-    const other = { numCausal: 1, tokenIds: [maskId ?? 0], isAlternative: false };
+    const other = { seen: 1, numCausal: 0, tokenIds: [maskId ?? 0] };
     const logits = await model.forward({
       ...request,
       blockIds: [maskId ?? 0],

@@ -94,9 +94,9 @@ export class DraftAndVerify {
     }
     const numBefore = this.exactIds.length - start; // plus a position: number of causal tokens of this pass before it
     const predrafts = this.branches.map(({ span, alternative }) => ({
-      numCausal: numBefore + span.start - alternative.length,
+      seen: numBefore + span.start - alternative.length,
+      numCausal: alternative.length,
       tokenIds: [...alternative, ...this.masks(span)],
-      isAlternative: alternative.length > 0,
     }));
     const causalIds = [...this.exactIds, ...draft.tokenIds];
     return state.request(causalIds, this.masks(this.block), numDrafted + 1, predrafts);
