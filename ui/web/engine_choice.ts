@@ -106,7 +106,7 @@ export class EngineChoice {
     makeTermNote(root, signal);
     onModels(() => this.follow(), signal);
     onSettled(() => this.settle(), signal);
-    document.addEventListener("sbd-run", () => this.time(), { signal });
+    document.addEventListener("sbd-run", () => this.showSpeed(), { signal });
     signal.addEventListener("abort", () => this.decoder.end());
     setPlace({ take: (job) => this.take(job) });
     this.follow();
@@ -231,7 +231,7 @@ export class EngineChoice {
   }
 
   /** Show the speed of a run that was just decoded. */
-  time() {
+  showSpeed() {
     const player = playerOf(document);
     const run = player?.history.latest;
     if (!run?.isComplete || run.isRecorded || run !== player?.run) return;
