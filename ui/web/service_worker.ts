@@ -55,12 +55,6 @@ async function dropOld() {
   await worker.clients.claim();
 }
 
-async function storedResponse(request: Request) {
-  const search = { ignoreSearch: true };
-  const found = await caches.match(request, { ...search, cacheName: STORE });
-  return found ?? caches.match(request, { ...search, cacheName: RUNTIME_STORE });
-}
-
 /** Return a response with the headers that let the page share memory, unless the host has set them. */
 function withIsolation(response: Response) {
   const { body, status, statusText } = response;
@@ -87,7 +81,8 @@ async function fetchAndStore(request: Request) {
 
 /** Return the stored response to a request, or else the host's. */
 async function answer(request: Request) {
-  return withIsolation((await storedResponse(request)) ?? (await fetchAndStore(request)));
+  const stored = await caches.match(request, { ignoreSearch: true });
+  return withIsolation(stored ?? (await fetchAndStore(request)));
 }
 
 self.addEventListener("install", (event) => (event as Extendable).waitUntil(storeAll()));
