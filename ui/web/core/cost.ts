@@ -37,11 +37,9 @@ export function costOf(
   const rows = causal + numBlock;
   const numLogitRows = (step.kind === "prefill" ? 1 : causal) + numBlock;
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
-  for (const { seen, size, numCausal } of blocks) {
-    pairs += size * (cached + seen + size);
-    // Causal rows of a block do not see the block's rows after them.
-    for (let index = 0; index < numCausal; index += 1) pairs -= size - 1 - index;
-  }
+  // The causal row of a block, at most one, does not see the block's rows after it.
+  for (const { seen, size, numCausal } of blocks)
+    pairs += size * (cached + seen + size) - numCausal * (size - 1);
   const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;
   const queries = shape.num_heads * shape.head_size;
   const keys = shape.num_kv_heads * shape.head_size;

@@ -108,12 +108,8 @@ const [FREE_SLOWDOWN, MOST_FREE] = [1.05, 4096];
 
 /** Return the largest number of rows that take at most 5 % longer than one. */
 export function freeRows(setup: Setup) {
-  let [free, tooMany] = [1, MOST_FREE + 1];
-  while (tooMany - free > 1) {
-    const middle = (free + tooMany) >> 1;
-    if (slowdown(middle, setup) <= FREE_SLOWDOWN) free = middle;
-    else tooMany = middle;
-  }
+  let free = 1;
+  while (free < MOST_FREE && slowdown(free + 1, setup) <= FREE_SLOWDOWN) free += 1;
   return free;
 }
 
