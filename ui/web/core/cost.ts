@@ -25,12 +25,7 @@ export const DEVICES: Map<string, Device> = new Map(Object.entries(constants.dev
 
 type Cost = ReturnType<typeof costOf>;
 
-export function costOf(
-  shape: Shape,
-  step: Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">,
-  strategy: string,
-  numPrompt: number,
-) {
+export function costOf(shape: Shape, step: Step, strategy: string, numPrompt: number) {
   const { cached, causal } = step;
   const blocks = blocksOf(step, strategy, numPrompt);
   const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);

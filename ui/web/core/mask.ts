@@ -34,11 +34,7 @@ export type Row = { kind: RowKind; position: number; token: number | undefined; 
 export type Mask = NonNullable<ReturnType<typeof maskOf>>;
 
 /** Return the blocks that a forward pass read; next-token prediction reads none. */
-export function blocksOf(
-  step: Pick<Step, "block" | "cached" | "causal" | "predrafts">,
-  strategy: string,
-  numPrompt: number,
-): SeenBlock[] {
+export function blocksOf(step: Step, strategy: string, numPrompt: number): SeenBlock[] {
   if (strategy === "ntp") return [];
   const known = numPrompt - step.cached;
   const predrafts = step.predrafts.map(({ position, size, alternative }) => {

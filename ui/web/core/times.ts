@@ -34,19 +34,14 @@ export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }: 
 }
 
 type Times = Pick<Timing, "seconds" | "ntpSeconds">;
+type Counts = Pick<Numbers, "wholePasses" | "wholeTokens" | "ntpTokens">;
 
 /**
  * Return the seconds per token of both answers if a token took fewer forward passes but no less time, else null.
  * @param times of the whole answers, in each repetition
  */
-export function slowness(
-  {
-    wholePasses,
-    wholeTokens,
-    ntpTokens,
-  }: Pick<Numbers, "wholePasses" | "wholeTokens" | "ntpTokens">,
-  times: Times,
-) {
+export function slowness(counts: Counts, times: Times) {
+  const { wholePasses, wholeTokens, ntpTokens } = counts;
   const [main, ntp] = [median(times.seconds), median(times.ntpSeconds)];
   const isFaster = (tokenCostRatio(main, wholeTokens, ntp, ntpTokens) ?? 0) > 1;
   if (!wholePasses || wholePasses >= wholeTokens || isFaster) return null;
