@@ -129,10 +129,8 @@ export class Cache {
 }
 
 /** Compute the cosines and sines, (positions, half a head) each, in fp32 as transformers does. */
-function rotaryTables({
-  rotary: { inverse_frequencies: frequencies, scaling },
-  max_positions,
-}: Shape) {
+function rotaryTables({ rotary, max_positions }: Shape) {
+  const { inverse_frequencies: frequencies, scaling } = rotary;
   const half = frequencies.length;
   const angles = Float32Array.from({ length: max_positions * half }, (_, place) => {
     return Math.floor(place / half) * frequencies[place % half];
@@ -172,13 +170,8 @@ export class Model {
    * Make a forward pass. The keys and values of causal tokens stay in the cache, those of blocks are dropped.
    * @returns of the last numCausalLogits causal tokens and of every row of a block
    */
-  async forward({
-    cache,
-    causalIds,
-    blockIds,
-    numCausalLogits,
-    predraftBlocks,
-  }: ForwardRequest): Promise<Logits> {
+  async forward(request: ForwardRequest): Promise<Logits> {
+    const { cache, causalIds, blockIds, numCausalLogits, predraftBlocks } = request;
     const numWithoutLogits = causalIds.length - numCausalLogits;
     // A long prompt is read in several calls, as the logits of its first tokens are not needed.
     let start = 0;
