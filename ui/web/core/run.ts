@@ -541,14 +541,10 @@ export class Run {
 
   /** The first pass of each block of sbd; empty for other strategies. */
   get blockPasses() {
-    const passes: number[] = [];
-    let last = -1;
-    this.main.steps.forEach((step, pass) => {
-      if (this.strategy !== "sbd" || step.block.size === 0 || step.block.start === last) return;
-      last = step.block.start;
-      passes.push(pass);
-    });
-    return passes;
+    if (this.strategy !== "sbd") return [];
+    const starts = this.main.steps.map(({ block }) => (block.size ? block.start : null));
+    const isFirst = (pass: number) => starts[pass] !== null && starts[pass] !== starts[pass - 1];
+    return [...starts.keys()].filter(isFirst);
   }
 
   /**
