@@ -37,7 +37,7 @@ const HOW =
   "differ in what becomes of guesses, solvers in which guesses Set Block Decoding keeps; the paper’s " +
   "solver is its entropy bound.";
 const ROWS =
-  "“rows ≤” is how many rows a forward pass may have; the default depends on what decodes: " +
+  "“Rows at most” is how many rows a forward pass may have; the default depends on what decodes: " +
   `${listInWords(Object.entries(constants.usualRows).map(([name, rows]) => `${rows} on ${name}`))}. What a row is: ${GLOSSARY.row?.words}`;
 
 /** A way to decode that is chosen: a strategy or solver, "" for none, and the value of its setting, "" without one. */

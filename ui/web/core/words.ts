@@ -78,7 +78,11 @@ export function decodingWords({ strategy, solver }: { strategy: string; solver: 
   return [decodingTitle(strategy, name), ...values].join(", ");
 }
 
-const SHORT_LABELS: Readonly<Record<string, string>> = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
+const SHORT_LABELS: Readonly<Record<string, string>> = {
+  gamma: "γ",
+  tau: "τ",
+  max_rows: "rows at most",
+};
 
 /** each solver's settings with defaults */
 export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
