@@ -10,7 +10,7 @@ import { LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "./words.ts";
 
 export type Drawing = { data: object[]; layout: { height: number } & Record<string, unknown> };
 /** how a chart looks on the page. isNarrow: whether it has the width of a phone */
-export type Look = { isDark: boolean; isNarrow: boolean };
+type Look = { isDark: boolean; isNarrow: boolean };
 /** a chart that can be drawn in any look */
 export type Figure = { id: string; height: number; draw: (look: Look) => Drawing };
 

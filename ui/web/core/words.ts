@@ -62,10 +62,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = constants.fieldLab
 /** The solver of the paper, which titles leave out. */
 export const PAPER_SOLVER = "entropy-bound";
 
-/**
- * Return the title of a way to decode: the solver's for Set Block Decoding with another one than the paper's, else the
- * strategy's.
- */
+/** Return the title of a way to decode: the strategy's, or that of a solver other than the paper's. */
 export function decodingTitle(strategy: string, solver: string) {
   return kindTitle(strategy === "sbd" && solver !== PAPER_SOLVER ? solver : strategy);
 }
