@@ -68,16 +68,52 @@ LISTEN = """() => {
 }"""
 WORDS = ".sbd-engine-choice-words"
 BENCH = """(base) => new Promise((done, fail) => {
+  const prompt = "Write a story about a fox and a hare.";
+  const formOf = (strategy, size) =>
+    ({ prompt, strategy, gamma: 0, ...(size && { block_size: size }), max_new_tokens: 64 });
+  const forms = [
+    formOf("ntp"), formOf("verify"), ...[2, 4, 7, 16, 41].map((size) => formOf("sbd", size)),
+  ];
+  const [ms, tokensPerSecond] = [{}, {}];
+  const rounded = (value) => Number(value.toPrecision(3));
+  const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
+  let [model, steps, form] = ["", [], null];
   const worker = new Worker("dist/engine.js", { type: "module" });
+  const end = ({ strategy }) => {
+    for (const { kind, context: [, numCausal], block: [, size], seconds } of steps) {
+      const rows = strategy === "ntp" ? numCausal : numCausal + size;
+      if (strategy !== "verify" && kind !== "prefill") (ms[rows] ??= []).push(1000 * seconds);
+    }
+    const numTokens = sum(steps.map(({ committed }) => committed?.length ?? 0));
+    const speed = numTokens / sum(steps.map(({ seconds }) => seconds));
+    if (strategy !== "sbd") tokensPerSecond[strategy] = rounded(speed);
+  };
+  const next = () => {
+    [steps, form] = [[], forms.shift()];
+    if (form) return worker.postMessage({ kind: "decode", form });
+    const middle = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
+    const medians = Object.entries(ms).map(([rows, all]) => [rows, rounded(middle(all))]);
+    const threads = crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, 4) : 1;
+    done({
+      model,
+      engine: `WebAssembly, threads: ${threads}`,
+      ms_by_rows: Object.fromEntries(medians),
+      tokens_per_second: tokensPerSecond,
+    });
+  };
   worker.onmessage = ({ data }) => {
-    if (data.kind === "ready") worker.postMessage({ kind: "bench" });
-    if (data.kind === "failed") fail(new Error(data.text));
-    if (data.news?.about === "bench") done(data.news.text);
+    if (data.kind === "failed" || data.news?.isError) fail(new Error(data.text ?? data.news.text));
+    if (data.kind === "ready") [model] = [data.name, next()];
+    const lines = (data.news?.wire ?? "").split("\\n").filter((line) => line.startsWith("{"));
+    const read = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "step");
+    steps.push(...read.filter(({ lane }) => lane === form.strategy));
+    if (data.news?.isRunning === false) next(end(form));
   };
   const source = { name: "bench", base: new URL(base, document.baseURI).href, engine: "wasm" };
   worker.postMessage({ kind: "load", source });
 })"""
-"""Loads the model at `base` in a worker of its own, and returns what its measurement says."""
+"""Loads the model at `base` in a worker of its own, decodes a prompt in several ways, and returns
+the median milliseconds of forward passes by their number of rows, and tokens per second."""
 LONGEST_MS = 600_000
 
 
@@ -116,8 +152,7 @@ def timed(browser: Any, site: Path, base: str, *, is_isolated: bool) -> dict[str
         serving(site, Isolated if is_isolated else Quiet) as server,
         counted_page(browser, address(server)) as page,
     ):
-        said = json.loads(page.evaluate(BENCH, base))
-        return {**said, "memory_bytes": page.evaluate("window.bytes")}
+        return {**page.evaluate(BENCH, base), "memory_bytes": page.evaluate("window.bytes")}
 
 
 def on_software_gpu(browser: Any, site: Path) -> dict[str, int]:

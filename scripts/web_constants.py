@@ -8,7 +8,7 @@ from typing import Any
 from sbd_core import roofline
 from sbd_core.config import decode_settings
 from sbd_core.files import ASSETS
-from sbd_core.plots import theme
+from sbd_core.plots import solver_curves, theme
 from sbd_core.replay import STYLES
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
 from sbd_core.solvers import SOLVER_TITLES, SOLVERS, solver_parameters
@@ -56,6 +56,12 @@ def constants() -> dict[str, Any]:
             "ramps": {name: ink.ramp.split() for name, ink in schemes.items()},
         },
         "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
+        "figures": {
+            "layouts": {name: theme.layout_of(ink) for name, ink in schemes.items()},
+            "colourBar": theme.coloured(theme.LIGHT)["colorbar"],
+            "legend": theme.LEGEND,
+            "dashes": solver_curves.DASHES,
+        },
         "linkFields": {name: field for name, field in LINK_FIELDS.items() if name != "pins"},
         "linkNames": [*LINK_FIELDS, LANES],
         "devices": {name: device_data(each) for name, each in roofline.DEVICES.items()},

@@ -109,10 +109,31 @@ def figure_of(
     across, up: settings of the x axis and of the y axis, with the title as a plain string.
     more: further fields of the layout.
     """
-    layout = {
+    fixed = {
         "meta": {"id": name},
         # An empty template, so that the whole look of a figure is set here.
         "template": go.layout.Template(),
+    }
+    layout = layout_of(ink)
+
+    def axis(own: dict[str, Any]) -> dict[str, Any]:
+        look = layout["xaxis"]
+        return {**look, **own, "title": {**look["title"], "text": own["title"]}}
+
+    axes = {"xaxis": axis(across), "yaxis": axis(up)}
+    return go.Figure({"data": data, "layout": {**fixed, **layout, **axes, **more}})
+
+
+def layout_of(ink: Ink) -> dict[str, Any]:
+    """Return the layout of every figure: its fonts and colours, and axes without words."""
+    axis = {
+        "gridcolor": ink.line,
+        "linecolor": ink.line,
+        "zeroline": False,
+        "automargin": True,
+        "title": {"font": {"color": ink.muted}},
+    }
+    return {
         "height": 320,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
         "paper_bgcolor": ink.card,
@@ -127,16 +148,9 @@ def figure_of(
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": ink.muted, "activecolor": ink.accent},
         "showlegend": False,
         "bargap": 0.15,
-        "xaxis": _axis(ink, across),
-        "yaxis": _axis(ink, up),
+        "xaxis": axis,
+        "yaxis": axis,
     }
-    return go.Figure({"data": data, "layout": {**layout, **more}})
-
-
-def _axis(ink: Ink, axis: dict[str, Any]) -> dict[str, Any]:
-    lines = {"gridcolor": ink.line, "linecolor": ink.line, "zeroline": False, "automargin": True}
-    title = {"text": axis["title"], "font": {"color": ink.muted}}
-    return {**lines, **axis, "title": title}
 
 
 MAX_NAME = 24

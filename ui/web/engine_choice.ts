@@ -3,6 +3,7 @@
 
 import { html, nothing, render } from "lit-html";
 import constants from "./constants.json" with { type: "json" };
+import type { Run } from "./core/run.ts";
 import { find } from "./dom/elements.ts";
 import { pageAddress, storedName } from "./dom/page.ts";
 import { buttonTemplate, questionTemplate } from "./dom/templates.ts";
@@ -88,10 +89,8 @@ export class EngineChoice {
   hasGpu = false;
   /** What this browser has stored of the model: caches, and whether one is complete. */
   stored: { stores: string[]; isWhole: boolean } = NOTHING_STORED;
-  /** Where Decode runs, in words, and the speed of the last run there. */
-  speed = { who: "", words: "" };
-  /** Ids of the complete runs seen so far. */
-  ended: Set<string> = new Set();
+  /** The last complete run; null after another model was chosen. */
+  timed: Run | null = null;
 
   /** @param functions of the server; null for a page without one */
   constructor(
@@ -131,7 +130,7 @@ export class EngineChoice {
     this.root.hidden = !next;
     if (isSame || !next?.export) return;
     this.stored = NOTHING_STORED;
-    this.speed = { who: "", words: "" };
+    this.timed = null;
     if (had && this.server) this.isInBrowser = false;
     if (had || !modelInAddress(this.server !== null))
       this.decoder.use(sourceOf(next.name, pageAddress(next.export.base)));
@@ -185,7 +184,8 @@ export class EngineChoice {
     const waits = `Decode ${first} and then runs in your browser`;
     const amount = `${formatMillions(bytes)} of ${formatMegabytes(allBytes)}`;
     const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
-    const { gpu = "", why = "", canStore = true } = (isInBrowser && state === "on" && ready) || {};
+    const isOn = isInBrowser && state === "on";
+    const { gpu = "", why = "", canStore = true } = (isOn && ready) || {};
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
     const here = {
       off: waits,
@@ -194,13 +194,11 @@ export class EngineChoice {
       failed: waits,
     }[state];
     const who = isInBrowser ? here : "Decode runs on the server";
-    if (this.speed.who !== who) this.speed = { who, words: "" };
-    const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean);
-    const more = notes.length ? `. ${notes.join(" ")}` : "";
+    const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean).join(" ");
     const parameters = `${formatMillions(ready?.numParameters ?? 0)} M parameters`;
-    const isHere = isInBrowser && ready !== null;
-    showBrowserModel(isHere ? `${ready.name} · ${parameters} · in your browser` : "");
-    const isOn = isInBrowser && state === "on";
+    showBrowserModel(isInBrowser && ready ? `${ready.name} · ${parameters} · in your browser` : "");
+    const isTimed = this.timed?.isOfBrowser === isInBrowser && (isOn || !isInBrowser);
+    const speed = isTimed ? speedWords(this.timed as Run) : "";
     const offersGpu = isLarge && this.hasGpu && !isComing && !isOn;
     const once = isWhole ? "" : `, a download of ${taken}`;
     const useBrowser = `Use your browser${isLarge ? once : ""}`;
@@ -219,7 +217,7 @@ export class EngineChoice {
         class="sbd-engine-choice-words"
         role="status"
         data-state=${isInBrowser ? state : "off"}
-        >${who}${this.speed.words}${more}</span
+        >${who}${speed}${notes && `. ${notes}`}</span
       >${isLarge && isOn ? questionTemplate("its words", ROUNDED) : nothing}<progress
         class="sbd-engine-choice-bar"
         aria-label="Fetched"
@@ -232,14 +230,12 @@ export class EngineChoice {
     render(content, this.root);
   }
 
+  /** Show the speed of a run that was just decoded. */
   showSpeed() {
-    const run = playerOf(document)?.run;
-    if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
-    this.ended.add(run.id);
-    const { seconds, wholeTokens } = run.numbersAt(run.main.lastPass);
-    if (!seconds || !wholeTokens || run.isOfBrowser !== this.isInBrowser) return;
-    const speed = wholeTokens / seconds;
-    this.speed.words = `, ${speed.toPrecision(speed < 100 ? 2 : 3)} tokens a second`;
+    const player = playerOf(document);
+    const run = player?.history.latest;
+    if (!run?.isComplete || run.isRecorded || run !== player?.run) return;
+    this.timed = run;
     this.draw();
   }
 
@@ -269,21 +265,29 @@ export class EngineChoice {
     this.draw();
   }
 
+  /** Whether this browser loads the model without a download that the visitor should agree to. */
+  async isCheap() {
+    const isSmall = (this.model?.export?.bytes.wasm ?? 0) <= MAX_UNREQUESTED_BYTES;
+    return isSmall || (await findStores(storePrefixOf(this.model?.name ?? ""))).isWhole;
+  }
+
   /** Load the model before the visitor decodes, if it is small or was stored. */
   async warm() {
-    const isSmall = (this.model?.export?.bytes.wasm ?? 0) <= MAX_UNREQUESTED_BYTES;
-    if (isSmall || (await findStores(storePrefixOf(this.model?.name ?? ""))).isWhole)
-      void this.decoder.turnOn();
+    if (await this.isCheap()) void this.decoder.turnOn();
   }
 
   /** Whether a link's decode would first download much that the visitor did not ask for; says so. */
   async refusesLink() {
-    if (!this.isInBrowser || !this.model?.export) return false;
-    const isSmall = this.model.export.bytes.wasm <= MAX_UNREQUESTED_BYTES;
-    if (isSmall || (await findStores(storePrefixOf(this.model.name))).isWhole) return false;
+    if (!this.isInBrowser || (await this.isCheap())) return false;
     sayStatus(LINKED);
     return true;
   }
+}
+
+function speedWords(run: Run) {
+  const { seconds, wholeTokens } = run.numbersAt(run.main.lastPass);
+  const speed = wholeTokens / (seconds || Infinity);
+  return speed ? `, ${speed.toPrecision(speed < 100 ? 2 : 3)} tokens a second` : "";
 }
 
 /** Mount the choice. @param functions of the server; null for a page without one */

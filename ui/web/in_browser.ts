@@ -1,5 +1,6 @@
 // Decodes in this browser. The engine runs in a worker, so that the page stays responsive.
 
+import { failureWords } from "./core/numbers.ts";
 import { type Channel, channel } from "./dom/views.ts";
 import type { Job, Message, Ready, Reply, Source } from "./engine/worker.ts";
 import { sayStatus } from "./form/status.ts";
@@ -45,7 +46,7 @@ export class Decoder {
       this.setState("on");
       return true;
     } catch (error) {
-      this.reason = error instanceof Error ? error.message : String(error);
+      this.reason = failureWords(error);
       this.setState("failed");
       sayStatus(`${this.reason} The recorded runs go on.`, true);
       return false;
@@ -101,12 +102,7 @@ export class Decoder {
 
   /** Load the model, once; the error of a failure says why in a sentence. */
   load() {
-    this.loading ??= this.start();
-    return this.loading;
-  }
-
-  start(): Promise<Ready> {
-    return new Promise((resolve, reject) => {
+    this.loading ??= new Promise((resolve, reject) => {
       let isReady = false;
       const fail = (reason: string) => {
         this.end();
@@ -142,6 +138,7 @@ export class Decoder {
       });
       this.send({ kind: "load", source: this.addresses.source });
     });
+    return this.loading;
   }
 
   send(message: Message) {

@@ -66,10 +66,6 @@ export function chosenModel() {
   return chosen;
 }
 
-export function isChatChosen() {
-  return currentModel()?.isChat ?? false;
-}
-
 /** Return the settings that decode a run again, with changes; they name its model if visitors can choose it. */
 export function settingsOf(run: Run, changes?: Record<string, unknown>) {
   return { ...run.settings(changes), ...(isOffered(run.model) && { model: run.model }) };

@@ -2,11 +2,6 @@
 
 import { mountCharts } from "./charts.ts";
 import { mountCompare } from "./compare/view.ts";
-import { costOf } from "./core/cost.ts";
-import { entropyHeatmap, slowdownCurve, solverChart, tokensPerPass } from "./core/figures.ts";
-import { maskOf, rowsOf } from "./core/mask.ts";
-import { History } from "./core/run.ts";
-import { traceText } from "./core/trace.ts";
 import { find } from "./dom/elements.ts";
 import { followScheme } from "./dom/screen.ts";
 import { onViewChange, playerOf } from "./dom/views.ts";
@@ -170,16 +165,10 @@ async function followLink(
 }
 
 // For tests, which run this bundle under Node.
-export {
-  costOf,
-  entropyHeatmap,
-  History,
-  maskOf,
-  rowsOf,
-  slowdownCurve,
-  solverChart,
-  tokensPerPass,
-  traceText,
-};
+export * from "./core/cost.ts";
+export * from "./core/figures.ts";
+export * from "./core/mask.ts";
+export * from "./core/run.ts";
+export * from "./core/trace.ts";
 
 if (typeof document !== "undefined") begin();

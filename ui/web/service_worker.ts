@@ -7,20 +7,10 @@ type Fetching = Extendable & { request: Request; respondWith: (answer: Promise<R
 
 const worker = self as any;
 /**
- * The files to store: those without which nothing opens, and the rest; asked: those to store when they are first
- * requested.
+ * The files to store: those without which nothing opens, the rest, and those of the runtime, of which `asked` are
+ * stored when they are first requested.
  */
-const {
-  version,
-  files,
-  rest,
-  runtime,
-}: {
-  version: string;
-  files: string[];
-  rest: string[];
-  runtime: { version: string; files: string[]; asked: string[] };
-} = worker.SBD_FILES;
+const { version, files, rest, runtime } = worker.SBD_FILES;
 /** Sites of one origin share its caches, so each name has the site's path. */
 const SITE = `sbd ${new URL("./", location.href).pathname}`;
 const PAGES = `${SITE} page `;
@@ -65,12 +55,6 @@ async function dropOld() {
   await worker.clients.claim();
 }
 
-async function storedResponse(request: Request) {
-  const search = { ignoreSearch: true };
-  const found = await caches.match(request, { ...search, cacheName: STORE });
-  return found ?? caches.match(request, { ...search, cacheName: RUNTIME_STORE });
-}
-
 /** Return a response with the headers that let the page share memory, unless the host has set them. */
 function withIsolation(response: Response) {
   const { body, status, statusText } = response;
@@ -85,7 +69,10 @@ function withIsolation(response: Response) {
 /** Return the host's response, and store it if it belongs to the runtime. */
 async function fetchAndStore(request: Request) {
   const response = await fetch(request);
-  if (response.ok && runtime.asked.some((file) => addressOf(file) === addressOf(request.url))) {
+  if (
+    response.ok &&
+    runtime.asked.some((file: string) => addressOf(file) === addressOf(request.url))
+  ) {
     const store = await caches.open(RUNTIME_STORE);
     await store.put(request, response.clone()).catch(() => {}); // storage is full
   }
@@ -94,7 +81,8 @@ async function fetchAndStore(request: Request) {
 
 /** Return the stored response to a request, or else the host's. */
 async function answer(request: Request) {
-  return withIsolation((await storedResponse(request)) ?? (await fetchAndStore(request)));
+  const stored = await caches.match(request, { ignoreSearch: true });
+  return withIsolation(stored ?? (await fetchAndStore(request)));
 }
 
 self.addEventListener("install", (event) => (event as Extendable).waitUntil(storeAll()));

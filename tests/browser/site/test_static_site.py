@@ -164,7 +164,7 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
 
 def test_what_decoding_costs_here_is_measured(browser, site):
     told = timed(browser, site, "models/sbd-nano/", is_isolated=True)
-    assert (told["model"], told["fewest_rows"]) == ("sbd-nano", 1)
+    assert told["model"] == "sbd-nano"
     assert told["engine"].startswith("WebAssembly, threads: ")
     assert 0 < told["ms_by_rows"]["1"] < told["ms_by_rows"]["41"]
     assert min(told["tokens_per_second"].values()) > 0

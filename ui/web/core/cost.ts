@@ -25,23 +25,16 @@ export const DEVICES: Map<string, Device> = new Map(Object.entries(constants.dev
 
 type Cost = ReturnType<typeof costOf>;
 
-export function costOf(
-  shape: Shape,
-  step: Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">,
-  strategy: string,
-  numPrompt: number,
-) {
+export function costOf(shape: Shape, step: Step, strategy: string, numPrompt: number) {
   const { cached, causal } = step;
   const blocks = blocksOf(step, strategy, numPrompt);
   const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
   const rows = causal + numBlock;
   const numLogitRows = (step.kind === "prefill" ? 1 : causal) + numBlock;
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
-  for (const { seen, size, numCausal } of blocks) {
-    pairs += size * (cached + seen + size);
-    // Causal rows of a block do not see the block's rows after them.
-    for (let index = 0; index < numCausal; index += 1) pairs -= size - 1 - index;
-  }
+  // The causal row of a block, at most one, does not see the block's rows after it.
+  for (const { seen, size, numCausal } of blocks)
+    pairs += size * (cached + seen + size) - numCausal * (size - 1);
   const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;
   const queries = shape.num_heads * shape.head_size;
   const keys = shape.num_kv_heads * shape.head_size;
@@ -70,33 +63,20 @@ export function costOf(
  * operations. Bytes are converted to the device's number format.
  */
 export function rooflineOf(
-  {
-    flops,
-    attentionFlops,
-    valueBytes,
-    weightBytes,
-    cacheBytes,
-  }: Pick<Cost, "flops" | "attentionFlops" | "valueBytes" | "weightBytes" | "cacheBytes">,
+  cost: Pick<Cost, "flops" | "attentionFlops" | "valueBytes" | "weightBytes" | "cacheBytes">,
   device: Device,
 ) {
-  const scale = device.valueBytes / valueBytes;
-  const moving = ((weightBytes + cacheBytes) * scale) / device.bandwidth;
+  const bytes = (cost.weightBytes + cost.cacheBytes) * (device.valueBytes / cost.valueBytes);
+  const moving = bytes / device.bandwidth;
+  const { flops, attentionFlops } = cost;
   const computing =
     (flops - attentionFlops) / device.flops + attentionFlops / device.attentionFlops;
-  return {
-    seconds: Math.max(moving, computing),
-    isMemoryBound: moving >= computing,
-    moving,
-    computing,
-  };
+  const seconds = Math.max(moving, computing);
+  return { seconds, isMemoryBound: moving >= computing, moving, computing };
 }
 
 /** Describe the costs of a forward pass that the Roofline view leaves out, as the paper does. */
-export function leftOutWords({
-  outputFlops,
-  outputBytes,
-  ownKeyFlops,
-}: Pick<Cost, "outputFlops" | "outputBytes" | "ownKeyFlops">) {
+export function leftOutWords({ outputFlops, outputBytes, ownKeyFlops }: Cost) {
   const [layer, bytes] = [operationWords(outputFlops), sizeWords(outputBytes)];
   return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${operationWords(ownKeyFlops)}: the Roofline view leaves both out, as the paper does.`;
 }
@@ -107,7 +87,7 @@ export function rateWords({ flops, attentionFlops }: Device) {
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-export function countedWords({ rows, numLogitRows }: Pick<Cost, "rows" | "numLogitRows">) {
+export function countedWords({ rows, numLogitRows }: Cost) {
   const fewer = numLogitRows < rows ? `, the output layer’s for ${numLogitRows} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
 }

@@ -83,17 +83,7 @@ export function answerTokens(run: Run, lane: Lane): AnswerToken[] {
   });
 }
 
-/**
- * How a lane's answer differs from next-token prediction's. differing: positions whose tokens replace one of its, or
- * are added. missing: by position, how many of its tokens are missing before it. words: see differWords().
- * firstDifference: first position at which the answers differ, null if they are equal.
- */
-export type NtpComparison = {
-  differing: Set<number>;
-  missing: Map<number, number>;
-  words: string;
-  firstDifference: number | null;
-};
+export type NtpComparison = ReturnType<typeof compare>;
 
 const MAX_TOKENS = 1000; // of an answer, as editCosts() compares every token of one with every token of the other
 
@@ -119,7 +109,7 @@ export function compareMain(run: Run) {
   return !ntp || isOpen ? null : compareWithNtp(run, main);
 }
 
-function compare(run: Run, lane: Lane, ntp: Lane): NtpComparison {
+function compare(run: Run, lane: Lane, ntp: Lane) {
   const idsOf = (own: Lane, other: Lane) => {
     const ids = answerTokens(run, own).map(({ id }) => id);
     return other.finish === "stopped" ? ids.slice(0, other.numCommitted) : ids;
@@ -129,5 +119,10 @@ function compare(run: Run, lane: Lane, ntp: Lane): NtpComparison {
   const words = differWords(differ);
   const other = ids.findIndex((id, at) => id !== ntpIds[at]);
   const firstDifference = !words ? null : other < 0 ? ids.length : other;
-  return { differing: differ.onlyRight, missing: differ.missing, words, firstDifference };
+  return {
+    differing: differ.onlyRight, // positions whose tokens replace one of next-token prediction's, or are added
+    missing: differ.missing, // by position, how many tokens of next-token prediction are missing before it
+    words,
+    firstDifference, // first position at which the answers differ; null if they are equal
+  };
 }

@@ -2,24 +2,22 @@
 // sbd_core/plots. Plotly reads some HTML in a text, so every text of a model or a visitor is escaped. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { SCALE_TICKS, unsureness } from "./colours.ts";
+import { unsureness } from "./colours.ts";
 import { tokenMarks } from "./letters.ts";
 import { type Setup, slowdown, sortedKeys } from "./roofline.ts";
-import type { Run } from "./run.ts";
+import type { Reveal, Run } from "./run.ts";
 import { LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "./words.ts";
 
 export type Drawing = { data: object[]; layout: { height: number } & Record<string, unknown> };
 /** how a chart looks on the page. isNarrow: whether it has the width of a phone */
-export type Look = { isDark: boolean; isNarrow: boolean };
+type Look = { isDark: boolean; isNarrow: boolean };
 /** a chart that can be drawn in any look */
 export type Figure = { id: string; height: number; draw: (look: Look) => Drawing };
 
 type Ink = Record<"card" | "line" | "text" | "muted" | "accent" | "sbd" | "verify" | "ntp", string>;
 type Axis = { title: string } & Record<string, unknown>;
 
-const MARGIN = { l: 8, r: 8, t: 34, b: 8 };
-const LEGEND = { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom" };
-const TYPE = 13; // smallest size of a text in pixels
+const { layouts, colourBar, legend, dashes } = constants.figures;
 const MAX_CELLS = 250_000;
 const FEW_PASSES = 12; // up to which every pass has its tick: Plotly would put some at halves
 const [MAX_HOVERED, MAX_NAME] = [8, 24]; // tokens that a note lists, and letters of each
@@ -37,44 +35,27 @@ function nameOf(text: string) {
   return escaped(short.join(""));
 }
 
-function figureOf(
-  ink: Ink,
-  data: object[],
-  across: Axis,
-  up: Axis,
-  more: { height: number } & Record<string, unknown>,
-): Drawing {
-  const axis = ({ title, ...own }: Axis) => ({
-    gridcolor: ink.line,
-    linecolor: ink.line,
-    zeroline: false,
-    automargin: true,
-    ...own,
-    title: { text: title, font: { color: ink.muted } },
-  });
-  const layout = {
-    margin: MARGIN,
-    paper_bgcolor: ink.card,
-    plot_bgcolor: ink.card,
-    font: { color: ink.text, size: TYPE, family: "system-ui, sans-serif" },
-    hoverlabel: {
-      bgcolor: ink.card,
-      bordercolor: ink.muted,
-      font: { color: ink.text, size: TYPE },
-      align: "left",
-    },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: ink.muted, activecolor: ink.accent },
-    showlegend: false,
-    bargap: 0.15,
-    xaxis: axis(across),
-    yaxis: axis(up),
-    ...more,
-  };
-  return { data, layout };
+/** What a figure draws: its data, its axes, and further fields of the layout. */
+type Parts = { data: object[]; across: Axis; up: Axis } & Record<string, unknown>;
+
+function figureOf(id: string, height: number, partsOf: (ink: Ink, look: Look) => Parts): Figure {
+  function draw(look: Look) {
+    const scheme = look.isDark ? "dark" : "light";
+    const { data, across, up, ...more } = partsOf(constants.inks[scheme], look);
+    const layout = layouts[scheme];
+    const axis = ({ title, ...own }: Axis) => {
+      return { ...layout.xaxis, ...own, title: { ...layout.xaxis.title, text: title } };
+    };
+    const axes = { xaxis: axis(across), yaxis: axis(up) };
+    return { data, layout: { ...layout, ...axes, height, ...more } };
+  }
+  return { id, height, draw };
 }
 
-function inkOf({ isDark }: Look): Ink {
-  return isDark ? constants.inks.dark : constants.inks.light;
+/** Return a row of points. @param note on each, as Plotly's template */
+function pointsOf(x: number[], y: number[], note: string, look: object) {
+  const hovertemplate = `${note}<extra></extra>`;
+  return { type: "scatter", x, y, mode: "markers", hovertemplate, ...look };
 }
 
 function wholeTicks(numPasses: number) {
@@ -85,16 +66,15 @@ function wholeTicks(numPasses: number) {
 export function entropyHeatmap(run: Run): Figure {
   const { steps, numCommitted } = run.main;
   const ends = steps.map(({ block }) => block.start + block.size);
-  const [numPasses, width, height] = [steps.length, Math.max(numCommitted, ...ends), 440];
+  const [numPasses, width] = [steps.length, Math.max(numCommitted, ...ends)];
   if (numPasses * width > MAX_CELLS) {
     const most = MAX_CELLS.toLocaleString("en-US");
     throw new Error(`the run has more than ${most} cells (forward passes × positions)`);
   }
   const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`;
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("entropy-heatmap", 440, (ink, { isDark }) => {
     const { light, dark } = constants.entropyScale.ramps;
-    const ramp = look.isDark ? dark : light;
+    const ramp = isDark ? dark : light;
     const shades: (number | null)[][] = steps.map(() => Array(width).fill(null));
     const texts: string[][] = steps.map(() => Array(width).fill(""));
     const dots: [x: number, y: number, text: string][] = [];
@@ -109,6 +89,7 @@ export function entropyHeatmap(run: Run): Figure {
       for (const { position, token } of reveals)
         dots.push([position, pass + 1, `${nameOf(run.tokenText(token))} revealed`]);
     });
+    const note = "position %{x}, forward pass %{y}<br>%{text}";
     const heatmap = {
       type: "heatmap",
       z: shades,
@@ -119,59 +100,42 @@ export function entropyHeatmap(run: Run): Figure {
       xgap: 1,
       ygap: 1,
       hoverongaps: false,
-      hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
+      hovertemplate: `${note}<extra></extra>`,
       colorscale: ramp.map((colour, index) => [index / (ramp.length - 1), colour]),
-      colorbar: {
-        thickness: 12,
-        outlinewidth: 0,
-        title: { text: "nats" },
-        tickvals: SCALE_TICKS.map((tick) => fixed(unsureness(tick), 4)),
-        ticktext: SCALE_TICKS.map(String),
-      },
+      colorbar: colourBar,
     };
-    const reveals = {
-      type: "scatter",
-      x: dots.map(([x]) => x),
-      y: dots.map(([, y]) => y),
+    const [x, y] = [dots.map(([position]) => position), dots.map(([, pass]) => pass)];
+    const reveals = pointsOf(x, y, note, {
       text: dots.map(([, , text]) => text),
-      mode: "markers",
       marker: { size: 6, color: ink.card, line: { color: ink.text, width: 1.2 } },
-      hovertemplate: "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
-    };
+    });
     const up = { title: "forward pass", showgrid: false, range: [numPasses + 0.5, 0.5] };
-    const across = { title: "position", showgrid: false };
-    return figureOf(
-      ink,
-      [heatmap, reveals],
-      across,
-      { ...up, ...wholeTicks(numPasses) },
-      { height },
-    );
-  }
-  return { id: "entropy-heatmap", height, draw };
+    return {
+      data: [heatmap, reveals],
+      across: { title: "position", showgrid: false },
+      up: { ...up, ...wholeTicks(numPasses) },
+    };
+  });
 }
 
 /** Tokens that each forward pass revealed, by what next-token prediction said of them later. */
 export function tokensPerPass(run: Run): Figure {
   const { steps, hindsight } = run.main;
-  const height = 320;
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("tokens-per-forward-pass", 320, (ink) => {
     const own = ink[run.strategy === "ntp" || run.strategy === "verify" ? run.strategy : "sbd"];
-    const kinds: [kind: string, name: string, colour: string, pattern: string, opacity: number][] =
-      [
-        ["same", "the same token", own, "", 1],
-        ["other", "another token", ink.ntp, "/", 1],
-        ["unread", "not read again", ink.muted, "", 0.4],
-      ];
-    const kindOf = (position: number, token: number) => {
+    const kinds: [name: string, colour: string, pattern: string, opacity: number][] = [
+      ["the same token", own, "", 1],
+      ["another token", ink.ntp, "/", 1],
+      ["not read again", ink.muted, "", 0.4],
+    ];
+    const nameOfKind = ({ position, token }: Reveal) => {
       const known = hindsight.get(position);
-      if (!known || run.main.fixed.get(position)?.token !== token) return "unread";
-      return known.argmax === token ? "same" : "other";
+      if (!known || run.main.fixed.get(position)?.token !== token) return "not read again";
+      return known.argmax === token ? "the same token" : "another token";
     };
-    const bars = kinds.map(([kind, name, colour, shape, opacity]) => {
+    const bars = kinds.map(([name, colour, shape, opacity]) => {
       const groups = steps.map(({ reveals }) =>
-        reveals.filter(({ position, token }) => kindOf(position, token) === kind),
+        reveals.filter((reveal) => nameOfKind(reveal) === name),
       );
       return {
         type: "bar",
@@ -190,21 +154,16 @@ export function tokensPerPass(run: Run): Figure {
       };
     });
     const line = { color: ink.ntp, width: 1.5, dash: "dash" };
-    return figureOf(
-      ink,
-      bars,
-      { title: "forward pass", ...wholeTicks(steps.length) },
-      { title: "tokens revealed" },
-      {
-        height,
-        barmode: "stack",
-        showlegend: true,
-        legend: { ...LEGEND, traceorder: "normal" },
-        shapes: [{ type: "line", xref: "x domain", x0: 0, x1: 1, y0: 1, y1: 1, line }],
-      },
-    );
-  }
-  return { id: "tokens-per-forward-pass", height, draw };
+    return {
+      data: bars,
+      across: { title: "forward pass", ...wholeTicks(steps.length) },
+      up: { title: "tokens revealed" },
+      barmode: "stack",
+      showlegend: true,
+      legend: { ...legend, traceorder: "normal" },
+      shapes: [{ type: "line", xref: "x domain", x0: 0, x1: 1, y0: 1, y1: 1, line }],
+    };
+  });
 }
 
 /** Results of a sweep: [share of right answers, tokens per forward pass] by "solver parameter", "NTP" or "verify". */
@@ -214,38 +173,33 @@ export type Mark = { name: string; rate: number; right: boolean | null };
 
 /** Our own solver, drawn bold beside the paper's. */
 const OWN_SOLVER = "entropy-bound-from-left";
-const DASHES = ["solid", "dash", "dot", "longdash", "dashdot", "longdashdot"];
 const LEGEND_LINE = 21; // height in pixels of a line of the legend
 
 /** Right answers against tokens per forward pass: a line for each solver, and the visitor's runs at the foot. */
 export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
-  const height = 520;
   const curves: Map<string, { setting: string; accuracy: number; speed: number }[]> = new Map();
   for (const [name, [accuracy, speed]] of Object.entries(sweep)) {
     const [solver = "", setting] = name.split(" ");
     if (setting !== undefined)
       curves.set(solver, [...(curves.get(solver) ?? []), { setting, accuracy, speed }]);
   }
-  const rounded = (accuracy: number) => fixed(100 * accuracy, 2);
+  const heightOf = ({ accuracy }: { accuracy: number }) => fixed(100 * accuracy, 2);
+  const note = "<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass";
 
-  function draw(look: Look) {
-    const ink = inkOf(look);
+  return figureOf("solvers", 520, (ink, { isNarrow }) => {
     const lines = [...curves].map(([solver, points], index) => {
       const inOrder = [...points].sort((a, b) => a.speed - b.speed);
       const isChief = solver === PAPER_SOLVER || solver === OWN_SOLVER;
       const color = !isChief ? ink.muted : solver === OWN_SOLVER ? ink.text : ink.sbd;
-      const title = SOLVER_TITLES[solver] ?? escaped(solver);
-      return {
-        type: "scatter",
-        name: title,
-        x: inOrder.map(({ speed }) => speed),
-        y: inOrder.map(({ accuracy }) => rounded(accuracy)),
+      const name = SOLVER_TITLES[solver] ?? escaped(solver);
+      const [x, y] = [inOrder.map(({ speed }) => speed), inOrder.map(heightOf)];
+      return pointsOf(x, y, `${name} at %{text}${note}`, {
+        name,
         text: inOrder.map(({ setting }) => setting),
         mode: "lines+markers",
         marker: { symbol: index, size: isChief ? 9 : 7, color },
-        line: { color, width: isChief ? 3 : 1.5, dash: DASHES[index % DASHES.length] },
-        hovertemplate: `${title} at %{text}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
-      };
+        line: { color, width: isChief ? 3 : 1.5, dash: dashes[index % dashes.length] },
+      });
     });
     const stars = (
       [
@@ -254,57 +208,48 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
       ] as const
     ).flatMap(([row, name = row, symbol, color]) => {
       const [accuracy, speed] = sweep[row] ?? [];
-      if (accuracy === undefined) return [];
-      return {
-        type: "scatter",
-        name,
-        x: [speed],
-        y: [rounded(accuracy)],
-        text: [""],
-        mode: "markers",
-        marker: { symbol, size: 14, color },
-        hovertemplate: `${name}<br>%{y:.1f} % right, %{x:.2f} tokens per forward pass<extra></extra>`,
-      };
+      if (accuracy === undefined || speed === undefined) return [];
+      const marker = { symbol, size: 14, color };
+      const star = { name, text: [""], marker };
+      return pointsOf([speed], [heightOf({ accuracy })], `${name}${note}`, star);
     });
-    const data: { y: number[] }[] = [...lines, ...stars];
+    const data = [...lines, ...stars];
     const heights = data.flatMap(({ y }) => y);
     const [low, high] = [Math.min(...heights), Math.max(...heights)];
     const checked = (right: boolean | null) =>
       right === null ? "not checked" : right ? "right" : "wrong";
-    const own = {
-      type: "scatter",
+    const rates = marks.map(({ rate }) => fixed(rate, 4));
+    const foot = marks.map(() => low - 0.08 * Math.max(high - low, 1));
+    // Short lines and no name beside them, which a phone has no room for.
+    const own = pointsOf(rates, foot, "%{text}<br>%{x:.2f} tokens per forward pass", {
       name: "your runs",
-      x: marks.map(({ rate }) => fixed(rate, 4)),
-      y: marks.map(() => low - 0.08 * Math.max(high - low, 1)),
       text: marks.map(
         ({ name, right }) => `Your run: ${escaped(name)}<br>answer ${checked(right)}`,
       ),
-      mode: "markers",
       marker: { symbol: "line-ns-open", size: 11, color: ink.accent, line: { width: 4 } },
-      // Short lines and no name beside them, which a phone has no room for.
-      hovertemplate: "%{text}<br>%{x:.2f} tokens per forward pass<extra></extra>",
-    };
+    });
     if (marks.length) data.push(own);
     const below = LEGEND_LINE * data.length;
-    const narrow = { legend: LEGEND, height: 420 + below, margin: { ...MARGIN, b: 60 + below } };
-    return figureOf(
-      ink,
+    const narrow = {
+      legend,
+      height: 420 + below,
+      margin: { ...layouts.light.margin, b: 60 + below },
+    };
+    return {
       data,
-      { title: "tokens per forward pass" },
-      { title: "right answers, %" },
-      { height, showlegend: true, ...(look.isNarrow ? narrow : {}) },
-    );
-  }
-  return { id: "solvers", height, draw };
+      across: { title: "tokens per forward pass" },
+      up: { title: "right answers, %" },
+      showlegend: true,
+      ...(isNarrow && narrow),
+    };
+  });
 }
 
 const CURVE_ROWS = [1, 2, 4, 8, 16, 32, 64];
 
 /** Return the points of slowdownCurve(), in times of a forward pass over one row. */
 export function slowdownPoints(block: number, setup: Setup) {
-  const sizes = sortedKeys(
-    Object.fromEntries([...CURVE_ROWS, block, 2 * block].map((n) => [n, 0])),
-  );
+  const sizes = [...new Set([...CURVE_ROWS, block, 2 * block])].sort((a, b) => a - b);
   return sizes.map((rows) => ({
     rows,
     published: fixed(slowdown(rows, setup, "published"), 4),
@@ -318,48 +263,38 @@ export function slowdownCurve(
   setup: Setup,
   timed: { name: string; seconds: Record<string, number> },
 ): Figure {
-  const height = 380;
   const points = slowdownPoints(block, setup);
-  function draw(look: Look) {
-    const ink = inkOf(look);
-    const line = (mode: "published" | "corrected", name: string, color: string, dash: string) => ({
-      type: "scatter",
-      name: `roofline, ${name}`,
-      x: points.map(({ rows }) => rows),
-      y: points.map((point) => point[mode]),
-      mode: "lines",
-      line: { color, dash, width: 2.5 },
-      hovertemplate: "%{x} tokens: %{y:.3f} times one token<extra></extra>",
-    });
-    const mark = (name: string, x: number[], y: number[], marker: object) => ({
-      type: "scatter",
-      name,
-      x,
-      y: y.map((value) => fixed(value, 4)),
-      mode: "markers",
-      marker,
-      hovertemplate: `${name}: %{x} tokens, %{y:.3f} times one token<extra></extra>`,
-    });
+  return figureOf("slowdown-curve", 380, (ink) => {
+    const rows = points.map((point) => point.rows);
+    const line = (mode: "published" | "corrected", name: string, color: string, dash: string) => {
+      const look = { name: `roofline, ${name}`, mode: "lines", line: { color, dash, width: 2.5 } };
+      const times = points.map((point) => point[mode]);
+      return pointsOf(rows, times, "%{x} tokens: %{y:.3f} times one token", look);
+    };
+    const mark = (name: string, x: number[], y: number[], marker: object) => {
+      const times = y.map((value) => fixed(value, 4));
+      return pointsOf(x, times, `${name}: %{x} tokens, %{y:.3f} times one token`, { name, marker });
+    };
     const data = [
       line("published", "as the paper counts", ink.muted, "dash"),
       line("corrected", "corrected", ink.accent, "solid"),
-    ] as object[];
+    ];
     const sizes = sortedKeys(timed.seconds);
     if (sizes.length) {
       const ratios = sizes.map((size) => (timed.seconds[size] ?? 0) / (timed.seconds[1] ?? 1));
-      const look = { symbol: "diamond", size: 10, color: ink.sbd };
-      data.push(mark(timed.name, sizes, ratios, look));
+      const diamond = { symbol: "diamond", size: 10, color: ink.sbd };
+      data.push(mark(timed.name, sizes, ratios, diamond));
     }
     const star = { symbol: "star", size: 16, color: ink.ntp };
     data.push(mark("your block", [block], [slowdown(block, setup)], star));
     const ticks = { tickvals: CURVE_ROWS, ticktext: CURVE_ROWS.map(String) };
-    return figureOf(
-      ink,
+    return {
       data,
-      { title: "tokens in the forward pass", type: "log", ...ticks },
-      { title: "time, times one token", rangemode: "tozero" },
-      { height, margin: { ...MARGIN, b: 84 }, showlegend: true, legend: LEGEND },
-    );
-  }
-  return { id: "slowdown-curve", height, draw };
+      across: { title: "tokens in the forward pass", type: "log", ...ticks },
+      up: { title: "time, times one token", rangemode: "tozero" },
+      margin: { ...layouts.light.margin, b: 84 },
+      showlegend: true,
+      legend,
+    };
+  });
 }

@@ -108,23 +108,17 @@ const [FREE_SLOWDOWN, MOST_FREE] = [1.05, 4096];
 
 /** Return the largest number of rows that take at most 5 % longer than one. */
 export function freeRows(setup: Setup) {
-  let [free, tooMany] = [1, MOST_FREE + 1];
-  while (tooMany - free > 1) {
-    const middle = (free + tooMany) >> 1;
-    if (slowdown(middle, setup) <= FREE_SLOWDOWN) free = middle;
-    else tooMany = middle;
-  }
+  let free = 1;
+  while (free < MOST_FREE && slowdown(free + 1, setup) <= FREE_SLOWDOWN) free += 1;
   return free;
 }
 
 /** Return the bytes of the weights, and of the keys and values of all texts. */
 export function memoryOf({ shapes: { corrected: shape }, device, cache, batch }: Setup) {
-  const [queries, keys] = [shape.num_heads, shape.num_kv_heads].map(
-    (heads) => heads * shape.head_size,
-  ) as [number, number];
-  const feedForward = shape.num_feed_forward_matrices * shape.feed_forward_size;
-  const layer = shape.hidden_size * (feedForward + 2 * queries + 2 * keys);
+  const sizes = matricesOf(shape, "corrected").map(([inner, outer]) => inner * outer);
+  const layer = sizes.reduce((sum, size) => sum + size, 0);
   const weights = shape.num_layers * layer + shape.vocabulary_size * shape.hidden_size;
+  const keys = shape.num_kv_heads * shape.head_size;
   return {
     weights: weights * device.valueBytes,
     cached: 2 * shape.num_layers * keys * cache * batch * device.valueBytes,

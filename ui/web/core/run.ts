@@ -18,33 +18,6 @@ export type Solver = {
   gamma?: number;
   [parameter: string]: string | number | undefined;
 };
-/** a likely token, by its id, at a masked position */
-export type Top = { token: number; probability: number };
-/** entropy in nats; top: likeliest token first */
-export type Masked = { position: number; entropy: number; top: Top[] };
-export type Reveal = { position: number; token: number; rank: number; probability: number };
-type Hindsight = {
-  position: number;
-  probability: number;
-  argmax: number;
-  argmaxProbability: number;
-};
-/** of positions of the answer */
-type Block = { start: number; size: number };
-/**
- * A draft made in case the drafted token at `position` is rejected; its tokens follow the exact token that replaces
- * it. With an alternative, which is read causally in place of the drafted token at `position` - 1, it is made in
- * case the alternative is right, and its tokens begin at `position`. size: number of masks. isUsed: whether the
- * case occurred.
- */
-export type Predraft = {
-  position: number;
-  size: number;
-  isUsed: boolean;
-  tokens: number[];
-  alternative?: number;
-};
-
 export interface Config {
   strategy: string;
   solver: Solver;
@@ -130,6 +103,19 @@ export type WireLine = RunLine | StepLine | EndLine | TimingLine;
 
 /** One forward pass as the page uses it. */
 export type Step = ReturnType<typeof readStep>;
+export type Reveal = Step["reveals"][number];
+export type Masked = ReturnType<typeof readMasked>;
+/** A likely token at a masked position. */
+export type Top = Masked["top"][number];
+/**
+ * A draft made in case the drafted token at `position` is rejected; its tokens follow the exact token that replaces
+ * it. With an alternative, which is read causally in place of the drafted token at `position` - 1, it is made in
+ * case the alternative is right, and its tokens begin at `position`. size: number of masks. isUsed: whether the
+ * case occurred.
+ */
+export type Predraft = Step["predrafts"][number];
+/** Positions of the answer. */
+type Block = Step["block"];
 
 export function readStep(event: EventData) {
   const { kind, context, block, committed = [], draft = [], seconds } = event;
@@ -146,25 +132,21 @@ export function readStep(event: EventData) {
       .sort((a, b) => a.rank - b.rank),
     committed,
     draft,
-    predrafts: predrafts.map(([position, size, tokens, isUsed, alternative]) => ({
-      position,
-      size,
-      isUsed,
-      tokens,
-      ...(alternative !== undefined && { alternative }),
-    })),
-    hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => ({
-      position,
-      probability,
-      argmax,
-      argmaxProbability,
-    })),
+    predrafts: predrafts.map(([position, size, tokens, isUsed, alternative]) => {
+      return { position, size, isUsed, tokens, alternative };
+    }),
+    hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => {
+      return { position, probability, argmax, argmaxProbability };
+    }),
     seconds, // of the engine
   };
 }
 
-/** Convert a masked position. Drop the listed tokens whose probability would read 0.0 %, except the first. */
-function readMasked([position, entropy, ids, probabilities]: MaskedData): Masked {
+/**
+ * Convert a masked position, its entropy in nats. Of the tokens, the likeliest first, drop those whose probability
+ * would read 0.0 %, except the first.
+ */
+function readMasked([position, entropy, ids, probabilities]: MaskedData) {
   const top = ids.map((token, rank) => ({ token, probability: probabilities[rank] ?? 0 }));
   const isShown = ({ probability = 0 }, rank: number) =>
     !rank || probability >= MIN_SHOWN_PROBABILITY;
@@ -189,14 +171,12 @@ export class Lane {
   endTokens: FixedItem[] = [];
   steps: LaneStep[] = [];
   fixed: Map<number, FixedItem> = new Map();
-  hindsight: Map<number, Hindsight & { pass: number }> = new Map();
+  hindsight: Map<number, Step["hindsight"][number] & { pass: number }> = new Map();
   numCommitted = 0;
   finish: string | null = null;
   text = "";
   /** null before the end, or if nothing could check the answer */
   verdict: Verdict | null = null;
-  /** the last result of tokensByPass, and the state it belongs to */
-  counted = { state: "", counts: [] as number[] };
 
   constructor(
     readonly name: string,
@@ -218,12 +198,10 @@ export class Lane {
       this.fix({ ...reveal, pass, entropy });
     }
     for (const [position, token] of this.pins) {
-      if (position < step.block.start + step.block.size)
-        this.fixUnrevealed(position, token, pass, true);
+      if (position < step.block.start + step.block.size) this.fixUnrevealed(position, token, pass);
     }
     step.committed.forEach((token, offset) => {
-      const position = this.numCommitted + offset;
-      this.fixUnrevealed(position, token, pass, this.pins.has(position));
+      this.fixUnrevealed(this.numCommitted + offset, token, pass);
     });
     this.numCommitted += step.committed.length;
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
@@ -236,10 +214,10 @@ export class Lane {
   }
 
   /** Fix a position that no solver revealed, unless it is fixed already: it is pinned, or first known when committed. */
-  fixUnrevealed(position: number, token: number, pass: number, isPinned: boolean) {
+  fixUnrevealed(position: number, token: number, pass: number) {
     if (this.fixed.has(position)) return;
     const unknown = { rank: 0, probability: null, entropy: null };
-    this.fix({ position, token, pass, ...unknown, isPinned });
+    this.fix({ position, token, pass, ...unknown, isPinned: this.pins.has(position) });
   }
 
   fix(found: Omit<FixedItem, "guessEntropy">) {
@@ -280,9 +258,8 @@ export class Lane {
 
   /** Count the tokens of earlier passes that `pass` cuts off by revealing an earlier end of the answer. */
   numDroppedAt(pass: number) {
-    const [before, end] = [this.endAt(pass - 1), this.endAt(pass)];
-    const known = [...this.fixed.values()].filter((item) => item.pass < pass);
-    return known.filter(({ position }) => position >= end && position < before).length;
+    const end = this.endAt(pass);
+    return this.knownAt(pass - 1).filter(({ position }) => position >= end).length;
   }
 
   /** Return the hindsight, known by `pass`, in which next-token prediction prefers another token than the answer's. */
@@ -304,31 +281,12 @@ export class Lane {
     return item.argmax !== this.fixed.get(position)?.token;
   }
 
-  /** For each pass, the tokens fixed by its end, less those that are then known to be after the end of the answer. */
-  get tokensByPass() {
-    const state = `${this.steps.length}/${this.finish}`;
-    if (this.counted.state === state) return this.counted.counts;
-    const { end: last } = this;
-    const late = [...this.fixed.values()].filter(({ position }) => position >= last);
-    const added = new Array(this.steps.length).fill(0);
-    for (const item of this.fixed.values()) added[item.pass] += 1;
-    let sum = 0;
-    const counts = added.map((count, pass) => {
-      sum += count;
-      const end = this.endAt(pass);
-      return sum - late.filter((item) => item.pass <= pass && item.position >= end).length;
-    });
-    this.counted = { state, counts };
-    return counts;
-  }
-
   /** Count the tokens of the answer fixed by the end of `pass`. */
   numTokensAt(pass: number) {
-    return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
+    return this.knownAt(pass).length;
   }
 
   numPinnedAt(pass: number) {
-    if (!this.pins.size) return 0;
     return this.knownAt(pass).filter((item) => item.isPinned).length;
   }
 
@@ -455,8 +413,8 @@ export class Run {
   /** texts of tokens by id */
   tokens: Map<number, string> = new Map();
   hasBytes = false;
-  pins = new Map(this.config.pinned);
   main: Lane;
+  pins: Map<number, number>;
   lanes: Map<string, Lane>;
   ntp: Lane | null;
   isStopped = false;
@@ -469,14 +427,12 @@ export class Run {
     this.addTokens(line.tokens ?? {});
     const ends = new Set(line.end_token_ids ?? []);
     const isEnd = (token: number) => ends.has(token);
-    const [name = this.strategy, ...names] = line.names ?? [];
-    this.main = new Lane(name, this.pins, isEnd);
-    const others = line.lanes
-      .slice(1)
-      .map(
-        ({ strategy, pinned }, index) => new Lane(names[index] ?? strategy, new Map(pinned), isEnd),
-      );
-    this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
+    const lanes = line.lanes.map(({ strategy, pinned }, index) => {
+      return new Lane(line.names?.[index] ?? strategy, new Map(pinned), isEnd);
+    });
+    this.main = lanes[0] as Lane;
+    this.pins = this.main.pins;
+    this.lanes = new Map(lanes.map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
   }
 
@@ -492,9 +448,7 @@ export class Run {
   joinedAt(lane: Lane, pass: number): Map<number, Joined> {
     if (!this.hasBytes) return new Map();
     const known = lane.knownAt(pass, Infinity);
-    return joinBytes(
-      known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
-    );
+    return joinBytes(known.map((item) => ({ ...item, text: this.tokenText(item.token) })));
   }
 
   /** Return the text of a token among others: of tokens joined to one text, the first has all of it. */
@@ -587,14 +541,10 @@ export class Run {
 
   /** The first pass of each block of sbd; empty for other strategies. */
   get blockPasses() {
-    const passes: number[] = [];
-    let last = -1;
-    this.main.steps.forEach((step, pass) => {
-      if (this.strategy !== "sbd" || step.block.size === 0 || step.block.start === last) return;
-      last = step.block.start;
-      passes.push(pass);
-    });
-    return passes;
+    if (this.strategy !== "sbd") return [];
+    const starts = this.main.steps.map(({ block }) => (block.size ? block.start : null));
+    const isFirst = (pass: number) => starts[pass] !== null && starts[pass] !== starts[pass - 1];
+    return [...starts.keys()].filter(isFirst);
   }
 
   /**

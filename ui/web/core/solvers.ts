@@ -49,11 +49,7 @@ const KEYS: Readonly<Record<string, (item: Masked) => number>> = {
   left: (item) => item.position,
 };
 
-/**
- * Return the positions to reveal, in the order of the solver.
- * @param rows by position: the entropy in nats and the
- * probabilities of the two likeliest tokens
- */
+/** Return the positions to reveal, in the order of the solver. @param rows by position */
 export function revealOrderFromScores(
   solver: Settings,
   rows: { entropy: number; probability: number; second: number }[],

@@ -33,19 +33,18 @@ export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }: 
   return `${countOf(wholePasses, "pass")} for ${wholeTokens} tokens; next-token prediction: ${ntpTokens}`;
 }
 
-interface PairTimes {
-  wholePasses: number;
-  wholeTokens: number;
-  ntpTokens: number;
-  seconds: number[]; // of the whole run, in each repetition
-  ntpSeconds: number[];
-}
+type Times = Pick<Timing, "seconds" | "ntpSeconds">;
+type Counts = Pick<Numbers, "wholePasses" | "wholeTokens" | "ntpTokens">;
 
-/** Return the seconds per token of both answers if a token took fewer forward passes but no less time, else null. */
-export function slowness({ wholePasses, wholeTokens, ntpTokens, seconds, ntpSeconds }: PairTimes) {
-  const [main, ntp] = [median(seconds), median(ntpSeconds)];
+/**
+ * Return the seconds per token of both answers if a token took fewer forward passes but no less time, else null.
+ * @param times of the whole answers, in each repetition
+ */
+export function slowness(counts: Counts, times: Times) {
+  const { wholePasses, wholeTokens, ntpTokens } = counts;
+  const [main, ntp] = [median(times.seconds), median(times.ntpSeconds)];
   const isFaster = (tokenCostRatio(main, wholeTokens, ntp, ntpTokens) ?? 0) > 1;
-  if (wholePasses >= wholeTokens || isFaster) return null;
+  if (!wholePasses || wholePasses >= wholeTokens || isFaster) return null;
   return { mainSeconds: main / wholeTokens, ntpSeconds: ntp / ntpTokens };
 }
 
@@ -73,21 +72,18 @@ export function timesOf({ seconds, ntpSeconds }: Numbers, timing: Timing | null)
 
 /** Explain why fewer forward passes were not faster; "" if they were or nothing is known. */
 export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) {
-  const { wholePasses, wholeTokens, ntpTokens } = numbers;
   const times = timesOf(numbers, timing);
-  if (!times || !run.ntp || !wholePasses) return "";
-  const counts = { wholePasses, wholeTokens, ntpTokens };
-  const found = slowness({ ...counts, ...times });
-  if (!found) return "";
-  const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
+  const found = times && slowness(numbers, times);
+  if (!times || !found) return "";
+  const [block, single] = [run.main, run.ntp].map((lane) => secondsOfPasses(lane?.steps ?? []));
   // Repetitions give the times of whole answers only; the times of single passes are from the run itself.
   if (times === timing || !block || !single) {
     const spent = `${formatRaceSeconds(found.mainSeconds)} a token, next-token ${formatRaceSeconds(found.ntpSeconds)}`;
     return `Fewer forward passes, but not faster: ${spent}.`;
   }
   const excess = block.prompt - single.prompt;
-  const seconds = [found.mainSeconds * wholeTokens - excess];
-  const isPromptAlone = !slowness({ ...counts, ...times, seconds });
+  const seconds = [found.mainSeconds * numbers.wholeTokens - excess];
+  const isPromptAlone = !slowness(numbers, { ...times, seconds });
   return (
     `Fewer forward passes were not faster: one over a block took ${formatRaceSeconds(block.later)}, ` +
     `one over a single token ${formatRaceSeconds(single.later)}; reading the prompt took ` +

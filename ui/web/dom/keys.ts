@@ -9,26 +9,6 @@ import { classes } from "./templates.ts";
 /** A view's actions by name; a key works only in a view that has its action. */
 type KeyActions = Partial<Record<string, unknown>>;
 
-const KEYS: Readonly<Record<string, string>> = {
-  " ": "togglePlay",
-  ArrowLeft: "back",
-  ArrowRight: "forward",
-  Home: "first",
-  End: "last",
-  ArrowUp: "previousPosition",
-  ArrowDown: "nextPosition",
-  Enter: "holdCursor",
-  Escape: "closeAll",
-  p: "pin",
-  b: "branch",
-  "[": "previousBranch",
-  "]": "nextBranch",
-  l: "lecture",
-  s: "share",
-  u: "hood",
-  "?": "help",
-};
-
 /** Keys of a presenter's remote, with the keys that they act as in a lecture. */
 const REMOTE: Readonly<Record<string, string>> = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 
@@ -40,23 +20,29 @@ const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 const PIN_OR_BRANCH = /^[PB[]/; // keys about pins and branches
 const HIDDEN_IN_LECTURE = /^[PBU]/; // keys that act on parts that a lecture hides
 
-export type KeyWords = [key: string, meaning: string];
+/** Keys as the page shows them, what they mean, and their actions. */
+export type KeyWords = [shown: string, meaning: string, actions?: Record<string, string>];
 
 export const KEY_WORDS: KeyWords[] = [
-  ["space", "play or pause"],
-  ["← →", "one forward pass back or ahead"],
-  ["↑ ↓", "move between positions"],
-  ["Home End", "first or last forward pass"],
-  ["Enter", "hold the position, or let it go"],
-  ["Esc", "let go of everything"],
-  ["P", "pin the chosen token here"],
-  ["B", "branch from here"],
-  ["[ ]", "previous or next branch"],
-  ["L", "lecture mode, full screen"],
-  ["U", "under the hood: mask, cache, algorithm, cost"],
-  ["S", "take this run home, or open another"],
-  ["?", "this help"],
+  ["space", "play or pause", { " ": "togglePlay" }],
+  ["← →", "one forward pass back or ahead", { ArrowLeft: "back", ArrowRight: "forward" }],
+  ["↑ ↓", "move between positions", { ArrowUp: "previousPosition", ArrowDown: "nextPosition" }],
+  ["Home End", "first or last forward pass", { Home: "first", End: "last" }],
+  ["Enter", "hold the position, or let it go", { Enter: "holdCursor" }],
+  ["Esc", "let go of everything", { Escape: "closeAll" }],
+  ["P", "pin the chosen token here", { p: "pin" }],
+  ["B", "branch from here", { b: "branch" }],
+  ["[ ]", "previous or next branch", { "[": "previousBranch", "]": "nextBranch" }],
+  ["L", "lecture mode, full screen", { l: "lecture" }],
+  ["U", "under the hood: mask, cache, algorithm, cost", { u: "hood" }],
+  ["S", "take this run home, or open another", { s: "share" }],
+  ["?", "this help", { "?": "help" }],
 ];
+
+const KEYS: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...KEY_WORDS.map(([, , actions]) => actions),
+);
 
 /**
  * Return the list of keys with their meanings.

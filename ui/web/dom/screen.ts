@@ -26,7 +26,7 @@ export function isDarkPage() {
   return document.body.classList.contains("dark");
 }
 
-/** Keep the page light or dark as the visitor's system is, on a page without Gradio, which does so itself. */
+/** Keep the page light or dark as the visitor's system is. */
 export function followScheme() {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => document.body.classList.toggle("dark", scheme.matches);

@@ -62,14 +62,12 @@ export type Channel<Detail> = {
 };
 
 export function channel<Detail>(): Channel<Detail> {
-  const listeners: Set<(detail: Detail) => void> = new Set();
+  const target = new EventTarget();
   return {
-    say: (detail) => {
-      for (const hear of [...listeners]) hear(detail);
-    },
+    say: (detail) => target.dispatchEvent(new CustomEvent("said", { detail })),
     hear: (hear, signal) => {
-      listeners.add(hear);
-      signal.addEventListener("abort", () => listeners.delete(hear));
+      const listen = (event: Event) => hear((event as CustomEvent<Detail>).detail);
+      target.addEventListener("said", listen, { signal });
     },
   };
 }

@@ -1,6 +1,7 @@
 // Opens a model that `python -m sbd_core export web` wrote: its tokenizer, and the graph and weights of one engine.
 
 import constants from "../constants.json" with { type: "json" };
+import { parseObject } from "../core/json.ts";
 import { requireSetting } from "./decoding/settings.ts";
 import type { Calibration } from "./decoding/verify_rows.ts";
 import { EngineError } from "./errors.ts";
@@ -29,18 +30,7 @@ const NUM_PRODUCTS = 576;
 const INEXACT = "This browser’s products of 8-bit integers are not exact, which the model needs.";
 
 /** A model, its tokenizer, and what else decoding needs. */
-export interface Checkpoint {
-  name: string;
-  model: Model;
-  tokenizer: Tokenizer;
-  maskId: number | null; // null if the tokenizer has no mask token
-  endIds: Set<number>; // tokens that end an answer
-  repetitionPenalty: number; // for decodes that set none
-  calibration: Calibration;
-  samplerHead: SamplerHead | null;
-  numParameters: number;
-  usualRows: number; // largest number of rows of a verify pass, unless the form says otherwise
-}
+export type Checkpoint = Awaited<ReturnType<typeof openExport>>;
 
 /** Open an export. Raises EngineError with what is wrong. */
 export async function openExport(
@@ -48,7 +38,7 @@ export async function openExport(
   manifest: Manifest,
   files: Files,
   engine: Engine = "wasm",
-): Promise<Checkpoint> {
+) {
   const { name, config, graphs } = manifest;
   const graph = graphs[engine] ?? missing("graph for this engine");
   const read = (file: string) => files.read(file, manifest.files[file] ?? missing(file));
@@ -70,12 +60,13 @@ export async function openExport(
     name,
     model,
     tokenizer,
-    maskId: config.mask_token_id,
-    endIds: new Set(config.end_token_ids),
-    repetitionPenalty: config.repetition_penalty,
-    calibration: config.calibration,
+    maskId: config.mask_token_id as number | null, // null if the tokenizer has no mask token
+    endIds: new Set<number>(config.end_token_ids), // tokens that end an answer
+    repetitionPenalty: config.repetition_penalty as number, // for decodes that set none
+    calibration: config.calibration as Calibration,
     samplerHead: graph.sampler && samplerHead(graph.sampler, weights, shape, samplerSize),
-    numParameters: config.num_parameters,
+    numParameters: config.num_parameters as number,
+    // Largest number of rows of a verify pass, unless the form says otherwise.
     usualRows: constants.usualRows[engine === "webgpu" ? "GPU" : "WebAssembly"],
   };
 }
@@ -86,15 +77,15 @@ async function testProducts(runtime: Runtime, graph: Uint8Array) {
   for (const numRows of [1, 5, 17]) {
     const size = numRows * NUM_PRODUCTS;
     const address = runtime.allocate(size + 4);
-    runtime.floats(address, 1).fill(Number.NaN);
     const isLargest = (i: number) => i < NUM_PRODUCTS || (i * 7919) % 13 < 6;
     const values = Array.from({ length: size }, (_, index) => (isLargest(index) ? 255 : 0));
-    runtime.bytes(address + 4, size).set(values);
     const x = runtime.tensor("uint8", [numRows, NUM_PRODUCTS], address + 4);
     const error = runtime.tensor("float32", [], address);
+    x.values<Uint8Array>().set(values);
+    error.values().fill(Number.NaN);
     await runtime.run(session, { x }, { error });
-    const isExact = runtime.floats(address, 1)[0] === 0;
-    for (const tensor of [x, error]) runtime.releaseTensor(tensor);
+    const isExact = error.values()[0] === 0;
+    for (const tensor of [x, error]) tensor.release();
     runtime.release(address);
     if (!isExact) throw new EngineError(INEXACT);
   }
@@ -152,12 +143,8 @@ function missing(file: string): never {
   throw new EngineError(`The model’s export has no ${file}.`);
 }
 
-function jsonOf(text: string, name: string): Record<string, any> {
-  try {
-    const found = JSON.parse(text);
-    if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
-  } catch {
-    // Text that is not JSON gets the same error as JSON that is not an object.
-  }
+function jsonOf(text: string, name: string) {
+  const found = parseObject(text);
+  if (found) return found;
   throw new EngineError(`${name} is not a JSON object.`);
 }

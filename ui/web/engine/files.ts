@@ -1,6 +1,7 @@
 // Fetches the files of an exported model, checks them against its manifest, and stores them in this browser under the
 // manifest's digest, so that a later visit fetches only the manifest.
 
+import { parseObject } from "../core/json.ts";
 import { EngineError, shown } from "./errors.ts";
 
 const FORMAT = 2;
@@ -52,13 +53,9 @@ export class Files {
   /** Fetch the manifest, and open the export's store. Raises EngineError. */
   async manifest(): Promise<Manifest> {
     const data = await this.fetchFile(MANIFEST, { cache: "no-cache" });
-    let found: Manifest;
-    try {
-      found = JSON.parse(new TextDecoder().decode(data));
-    } catch {
-      throw new EngineError(`${MANIFEST} is not JSON.`);
-    }
-    if (!(Number(found?.format) >= 1)) {
+    const found = parseObject(new TextDecoder().decode(data)) as Manifest | null;
+    if (!found) throw new EngineError(`${MANIFEST} is not JSON.`);
+    if (!(Number(found.format) >= 1)) {
       throw new EngineError(`${MANIFEST} is not that of a model exported for browsers.`);
     }
     if (found.format !== FORMAT) {

@@ -5,13 +5,9 @@ import { type SeenBlock, visibleRows } from "../core/mask.ts";
 import { EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
 import type { Manifest } from "./files.ts";
-import { bytesOf, type Resident, type Runtime, type Type } from "./runtime.ts";
+import { bytesOf, type Runtime, type Tensor, type Tensors, type Type } from "./runtime.ts";
 
 type TensorSpec = [name: string, type: Type, sizes: number[]];
-/** Tensors by the names of a graph's inputs or outputs, and the addresses of their values. */
-type HeldTensors = { tensors: Record<string, number>; addresses: Record<string, number> };
-
-const FLOAT_BYTES = 4;
 /** The capacity is a multiple of this, so that sums over positions are always taken in the same order. */
 const CAPACITY_STEP = 64;
 /** Largest number of rows of a prompt to read at once: the number of attention scores grows with their square. */
@@ -37,11 +33,8 @@ export interface Shape {
   block_range: [low: number, high: number] | null; // block sizes that it was trained on; null for any
 }
 
-/**
- * A block after the first `numCausal` causal tokens. isAlternative: whether its first token is an alternative, read
- * causally, to the causal token at that position.
- */
-export type PredraftBlock = { numCausal: number; tokenIds: number[]; isAlternative: boolean };
+/** A block that sees only some of the causal tokens, see SeenBlock. */
+export type PredraftBlock = { seen: number; numCausal: number; tokenIds: number[] };
 
 /** A forward pass to make; see ForwardRequest in sbd_core/models/protocol.py. */
 export interface ForwardRequest {
@@ -63,7 +56,7 @@ class Scratch {
    * Make tensors one after another in this memory.
    * @param specs those of the widest type first, so that each begins at a multiple of its elements' size
    */
-  hold(specs: TensorSpec[]): HeldTensors {
+  hold(specs: TensorSpec[]) {
     const bytes = specs.reduce((sum, [, type, sizes]) => sum + bytesOf(type, sizes), 0);
     if (bytes > this.bytes) {
       if (this.bytes) this.runtime.release(this.address);
@@ -71,11 +64,10 @@ class Scratch {
       this.address = this.runtime.allocate(bytes);
       this.bytes = bytes;
     }
-    const held: HeldTensors = { tensors: {}, addresses: {} };
+    const held: Tensors = {};
     let { address } = this;
     for (const [name, type, sizes] of specs) {
-      held.addresses[name] = address;
-      held.tensors[name] = this.runtime.tensor(type, sizes, address);
+      held[name] = this.runtime.tensor(type, sizes, address);
       address += bytesOf(type, sizes);
     }
     return held;
@@ -84,32 +76,28 @@ class Scratch {
 
 /** Rows of logits in the runtime's memory; valid until the next forward pass. */
 export class Logits {
-  constructor(
-    readonly model: Model,
-    readonly numRows: number,
-    readonly addresses: Record<string, number>,
-  ) {}
+  constructor(readonly tensors: Tensors) {}
 
   row(index: number) {
-    const { runtime, shape } = this.model;
-    const { vocabulary: size } = shape;
-    return runtime.floats(this.addresses.logits + index * size * FLOAT_BYTES, size);
+    return rowOf(this.tensors.logits, index);
   }
 
   /** Return the hidden state's part of `into @ x`; see Weights in sampling.ts. @param index of the row */
   samplerHiddenPart(index: number) {
-    const { runtime, samplerSize } = this.model;
-    return runtime.floats(this.addresses.sampler + index * samplerSize * FLOAT_BYTES, samplerSize);
+    return rowOf(this.tensors.sampler, index);
   }
+}
+
+function rowOf({ sizes: [, size], values }: Tensor, index: number) {
+  return values().subarray(index * size, (index + 1) * size);
 }
 
 /** Keys and values of the causal tokens read so far; every forward pass reads them and adds to them. */
 export class Cache {
   capacity: number;
   length = 0;
-  residents: Resident[] = [];
-  inputs: Record<string, number> = {};
-  outputs: Record<string, number> = {};
+  inputs: Tensors = {};
+  outputs: Tensors = {};
 
   /** @param capacity least number of positions */
   constructor({ runtime, session, shape, fewestRows }: Model, capacity: number) {
@@ -120,9 +108,7 @@ export class Cache {
         const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
         // What lies after `length` has a weight of 0 in attention, which cancels only finite values.
         const sizes = [shape.num_kv_heads * this.capacity, shape.head_size];
-        const made = runtime.resident(session, sizes);
-        this.residents.push(made);
-        this.inputs[name] = this.outputs[`${name}.new`] = made.tensor;
+        this.inputs[name] = this.outputs[`${name}.new`] = runtime.resident(session, sizes);
       }
     } catch (error) {
       this.release();
@@ -137,15 +123,14 @@ export class Cache {
 
   /** Free the memory. The cache cannot be used afterwards. */
   release() {
-    for (const each of this.residents.splice(0)) each.release();
+    for (const tensor of Object.values(this.inputs)) tensor.release();
+    this.inputs = {};
   }
 }
 
 /** Compute the cosines and sines, (positions, half a head) each, in fp32 as transformers does. */
-function rotaryTables({
-  rotary: { inverse_frequencies: frequencies, scaling },
-  max_positions,
-}: Shape) {
+function rotaryTables({ rotary, max_positions }: Shape) {
+  const { inverse_frequencies: frequencies, scaling } = rotary;
   const half = frequencies.length;
   const angles = Float32Array.from({ length: max_positions * half }, (_, place) => {
     return Math.floor(place / half) * frequencies[place % half];
@@ -185,13 +170,8 @@ export class Model {
    * Make a forward pass. The keys and values of causal tokens stay in the cache, those of blocks are dropped.
    * @returns of the last numCausalLogits causal tokens and of every row of a block
    */
-  async forward({
-    cache,
-    causalIds,
-    blockIds,
-    numCausalLogits,
-    predraftBlocks,
-  }: ForwardRequest): Promise<Logits> {
+  async forward(request: ForwardRequest): Promise<Logits> {
+    const { cache, causalIds, blockIds, numCausalLogits, predraftBlocks } = request;
     const numWithoutLogits = causalIds.length - numCausalLogits;
     // A long prompt is read in several calls, as the logits of its first tokens are not needed.
     let start = 0;
@@ -199,11 +179,9 @@ export class Model {
       await this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 1);
     }
     const numRead = causalIds.length - start;
-    const blocks = predraftBlocks.map(({ numCausal, tokenIds, isAlternative }) => ({
-      seen: numCausal - start,
-      size: tokenIds.length,
-      numCausal: Number(isAlternative),
-    }));
+    const blocks = predraftBlocks.map(({ seen, numCausal, tokenIds }) => {
+      return { seen: seen - start, size: tokenIds.length, numCausal };
+    });
     if (blockIds.length) blocks.unshift({ seen: numRead, size: blockIds.length, numCausal: 0 });
     const ids = [...blockIds, ...predraftBlocks.flatMap((block) => block.tokenIds)];
     return this.pass(cache, causalIds.slice(start), ids, blocks, numCausalLogits + ids.length);
@@ -240,23 +218,21 @@ export class Model {
       ["wanted", "int32", [numLogitRows]],
     ];
     if (shape.has_adapter) inputs.push(["is_of_block", "float32", [numRows, 1]]);
-    const outputTensors = this.outputs.hold(outputs);
-    const inputTensors = this.inputs.hold(inputs);
-    const { addresses } = inputTensors;
-    runtime.integers(addresses.token_ids, numRows).fill(0).set(ids);
-    runtime.integers(addresses.wanted, numLogitRows).forEach((_, index, rows) => {
-      rows[index] = Math.min(numRead - numLogits + index, numRead - 1);
+    const made = this.outputs.hold(outputs);
+    const read = this.inputs.hold(inputs);
+    read.token_ids.values<Int32Array>().fill(0).set(ids);
+    read.wanted.values<Int32Array>().forEach((_, index, wanted) => {
+      wanted[index] = Math.min(numRead - numLogits + index, numRead - 1);
     });
-    runtime.longs(addresses.places, numRows * numKvHeads).forEach((_, index, rows) => {
+    read.places.values<BigInt64Array>().forEach((_, index, places) => {
       const [row, head] = [Math.floor(index / numKvHeads), index % numKvHeads];
-      rows[index] = BigInt(head * capacity + length + row);
+      places[index] = BigInt(head * capacity + length + row);
     });
     const rows = visibleRows(causalIds.length, blocks);
     const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isCausal: true };
     while (rows.length < numRows) rows.push(padding);
-    const bias = runtime.floats(addresses.bias, numRows * capacity).fill(UNSEEN);
-    const cosines = runtime.floats(addresses.cosines, numRows * half);
-    const sines = runtime.floats(addresses.sines, numRows * half);
+    const bias = read.bias.values().fill(UNSEEN);
+    const [cosines, sines] = [read.cosines.values(), read.sines.values()];
     for (const [row, { seen, first, stop, position }] of rows.entries()) {
       const own = row * capacity;
       bias.fill(0, own, own + length + seen);
@@ -265,19 +241,15 @@ export class Model {
       cosines.set(rotary.cosines.subarray(from, from + half), row * half);
       sines.set(rotary.sines.subarray(from, from + half), row * half);
     }
-    if (shape.has_adapter) {
-      const isOfBlock = rows.map(({ isCausal }) => Number(!isCausal));
-      runtime.floats(addresses.is_of_block, numRows).set(isOfBlock);
-    }
+    read.is_of_block?.values().set(rows.map(({ isCausal }) => Number(!isCausal)));
+    const [known, kept] = [cache.inputs, cache.outputs];
     try {
-      const read = { ...inputTensors.tensors, ...cache.inputs };
-      await runtime.run(this.session, read, { ...outputTensors.tensors, ...cache.outputs });
+      await runtime.run(this.session, { ...read, ...known }, { ...made, ...kept });
     } finally {
-      const made = [inputTensors, outputTensors].flatMap(({ tensors }) => Object.values(tensors));
-      for (const tensor of made) runtime.releaseTensor(tensor);
+      for (const tensor of [read, made].flatMap(Object.values)) tensor.release();
     }
     cache.length += causalIds.length;
-    return new Logits(this, numLogits, outputTensors.addresses);
+    return new Logits(made);
   }
 }
 
@@ -317,7 +289,7 @@ export async function testGpu({ model, maskId }: Checkpoint, trial: Manifest["tr
   /** Return the logits of the last causal row and of a masked row in a pass of `numRows`. */
   const rowsOf = async (numRows: number) => {
     cache.truncate(NUM_TRIED - 2);
-    const other = { numCausal: 1, tokenIds: [maskId ?? 0], isAlternative: false };
+    const other = { seen: 1, numCausal: 0, tokenIds: [maskId ?? 0] };
     const logits = await model.forward({
       ...request,
       blockIds: [maskId ?? 0],

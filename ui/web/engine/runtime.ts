@@ -9,12 +9,12 @@ const NO_WEBASSEMBLY = "This browser has no WebAssembly, which decoding here nee
 const NO_SIMD =
   "This browser’s WebAssembly has no 128-bit SIMD, which decoding here needs; a newer one has.";
 
-/** For each type of elements, its number in ONNX and its bytes. */
+/** For each type of elements, its number in ONNX and the array of its values. */
 const TYPES = {
-  float32: [1, 4],
-  uint8: [2, 1],
-  int32: [6, 4],
-  int64: [7, 8],
+  float32: [1, Float32Array],
+  uint8: [2, Uint8Array],
+  int32: [6, Int32Array],
+  int64: [7, BigInt64Array],
 } as const;
 const [ON_CPU, ON_GPU] = [1, 4];
 const POINTER_BYTES = 4;
@@ -24,58 +24,21 @@ const ERRORS_ONLY = 3;
 const ALL_OPTIMIZATIONS = 99;
 
 export type Type = keyof typeof TYPES;
-/** A tensor in the memory of the device that computes. */
-export type Resident = { tensor: number; release: () => void };
-/** Handles of tensors by the names of a graph's inputs or outputs. */
-type Tensors = Record<string, number>;
+/**
+ * A tensor. values: returns its values, to read and write until the memory grows; none of a tensor on a GPU. release:
+ * frees it and, if resident() made it, the memory of its values.
+ */
+export type Tensor = {
+  handle: number;
+  sizes: number[];
+  values: <Values = Float32Array>() => Values;
+  release: () => void;
+};
+/** Tensors by the names of a graph's inputs or outputs. */
+export type Tensors = Record<string, Tensor>;
 
-/** The functions of onnxruntime-web's module that are called here. */
-interface Module {
-  HEAPU8: Uint8Array<ArrayBuffer>; // its memory; another array after it has grown
-  _malloc: (bytes: number) => number;
-  _free: (address: number) => void;
-  UTF8ToString: (address: number) => string;
-  stringToUTF8: (text: string, address: number, bytes: number) => void;
-  mountExternalData: (path: string, data: Uint8Array) => void;
-  unmountExternalData: () => void;
-  _OrtInit: (threads: number, level: number) => number;
-  _OrtGetLastError: (code: number, message: number) => void;
-  _OrtCreateSessionOptions: (...settings: (number | boolean)[]) => number;
-  _OrtReleaseSessionOptions: (options: number) => number;
-  _OrtAppendExecutionProvider: (
-    options: number,
-    name: number,
-    keys: number,
-    values: number,
-    count: number,
-  ) => number | Promise<number>;
-  _OrtCreateSession: (address: number, bytes: number, options: number) => number | Promise<number>;
-  _OrtCreateTensor: (
-    type: number,
-    address: number,
-    bytes: number,
-    sizes: number,
-    rank: number,
-    location: number,
-  ) => number;
-  _OrtReleaseTensor: (tensor: number) => number;
-  asyncInit: () => void; // exists only in the build for GPUs, like the webgpu functions
-  webgpuInit: (setDevice: () => void) => void;
-  webgpuRegisterDevice: (device: GPUDevice) => [id: number, instance: number, device: number];
-  webgpuOnCreateSession: (session: number) => void;
-  webgpuRegisterBuffer: (buffer: GPUBuffer, session: number) => number;
-  webgpuUnregisterBuffer: (buffer: GPUBuffer) => void;
-  _OrtRun: (
-    session: number,
-    inputNames: number,
-    inputs: number,
-    numInputs: number,
-    outputNames: number,
-    numOutputs: number,
-    outputs: number,
-    options: number,
-  ) => number | Promise<number>;
-}
+/** onnxruntime-web's own module, which has no types: its functions take and return numbers and addresses. */
+type Module = Record<string, any>;
 
 /** A WebAssembly module whose only function uses i32x4.dot_i16x8_s, an instruction of 128-bit SIMD. */
 const SIMD = Uint8Array.from(
@@ -95,7 +58,7 @@ export function checkWebAssembly() {
 
 /** Return the size of a tensor's values in bytes. */
 export function bytesOf(type: Type, sizes: number[]) {
-  return sizes.reduce((product, size) => product * size, TYPES[type][1]);
+  return sizes.reduce((product, size) => product * size, TYPES[type][1].BYTES_PER_ELEMENT);
 }
 
 export class Runtime {
@@ -154,55 +117,45 @@ export class Runtime {
     this.module._free(address);
   }
 
-  floats(address: number, count: number) {
-    return new Float32Array(this.module.HEAPU8.buffer, address, count);
-  }
-
-  bytes(address: number, count: number) {
-    return new Uint8Array(this.module.HEAPU8.buffer, address, count);
-  }
-
   integers(address: number, count: number) {
     return new Int32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  longs(address: number, count: number) {
-    return new BigInt64Array(this.module.HEAPU8.buffer, address, count);
-  }
-
   /** Make a tensor of the values at an address. */
-  tensor(type: Type, sizes: number[], address: number, where: number = ON_CPU) {
+  tensor(type: Type, sizes: number[], address: number, where: number = ON_CPU): Tensor {
+    const { module } = this;
+    const [number, Values] = TYPES[type];
     const rank = sizes.length;
     const sizesAddress = this.allocate(POINTER_BYTES * Math.max(1, rank));
     this.integers(sizesAddress, rank).set(sizes);
-    const tensor = this.module._OrtCreateTensor(
-      ...[TYPES[type][0], address, bytesOf(type, sizes), sizesAddress, rank, where],
-    );
+    const bytes = bytesOf(type, sizes);
+    const handle = module._OrtCreateTensor(number, address, bytes, sizesAddress, rank, where);
     this.release(sizesAddress);
-    if (!tensor) this.check(1);
-    return tensor;
-  }
-
-  /** Free a tensor, but not the memory of its values. */
-  releaseTensor(tensor: number) {
-    this.module._OrtReleaseTensor(tensor);
+    if (!handle) this.check(1);
+    const count = bytes / Values.BYTES_PER_ELEMENT;
+    return {
+      handle,
+      sizes,
+      values: <Array = Float32Array>() => new Values(module.HEAPU8.buffer, address, count) as Array,
+      release: () => module._OrtReleaseTensor(handle),
+    };
   }
 
   /** Make an fp32 tensor of zeros in the memory where a session computes. */
-  resident(session: number, sizes: number[]): Resident {
+  resident(session: number, sizes: number[]): Tensor {
     const { device, module } = this;
     const bytes = bytesOf("float32", sizes);
     const buffer = device?.createBuffer({ size: bytes, usage: BUFFER_USAGE });
     const address = buffer ? module.webgpuRegisterBuffer(buffer, session) : this.allocate(bytes);
-    if (!buffer) this.bytes(address, bytes).fill(0);
     const tensor = this.tensor("float32", sizes, address, buffer ? ON_GPU : ON_CPU);
+    if (!buffer) tensor.values().fill(0);
     const release = () => {
-      this.releaseTensor(tensor);
+      tensor.release();
       if (!buffer) return this.release(address);
       module.webgpuUnregisterBuffer(buffer);
       buffer.destroy();
     };
-    return { tensor, release };
+    return { ...tensor, release };
   }
 
   nameOf(name: string) {
@@ -215,10 +168,7 @@ export class Runtime {
     return address;
   }
 
-  /**
-   * Make a session, which is never freed.
-   * @param files of weights, by the names that the graph has for them
-   */
+  /** Make a session, which is never freed. @param files of weights, by the graph's names for them */
   async session(graph: Uint8Array, files: Record<string, Uint8Array>) {
     const { module, device } = this;
     // The third setting plans memory ahead, which is for processors only.
@@ -261,7 +211,7 @@ export class Runtime {
   async run(session: number, inputs: Tensors, outputs: Tensors) {
     const lists = [inputs, outputs].flatMap((tensors) => [
       Object.keys(tensors).map((name) => this.nameOf(name)),
-      Object.values(tensors),
+      Object.values(tensors).map(({ handle }) => handle),
     ]);
     const list = lists.flat();
     const address = this.allocate(list.length * POINTER_BYTES);
@@ -301,20 +251,14 @@ function nameOf({ description, vendor, architecture }: Partial<GPUAdapterInfo> =
   return description || [vendor, architecture].filter(Boolean).join(" ") || "unnamed";
 }
 
-/**
- * Find the adapter of this machine's GPU; null if there is none.
- * @param takesSoftware whether a GPU emulated on the processor will do
- */
+/** Find the adapter of this machine's GPU; null for none. @param takesSoftware whether an emulated one will do */
 export async function findAdapter(takesSoftware: boolean) {
   const asked = navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
   const adapter = await asked?.catch(() => null);
   return adapter && (takesSoftware || !adapter.info?.isFallbackAdapter) ? adapter : null;
 }
 
-/**
- * Open the GPU with all limits of its adapter; null if there is none.
- * @param takesSoftware whether a GPU emulated on the processor will do
- */
+/** Open the GPU with all limits of its adapter; null for none. @param takesSoftware see findAdapter() */
 export async function openGpu(takesSoftware: boolean): Promise<Gpu | null> {
   const adapter = await findAdapter(takesSoftware);
   if (!adapter) return null;

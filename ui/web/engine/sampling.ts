@@ -6,25 +6,8 @@ import type { Logits } from "./model.ts";
 
 const NUM_BEST = 2; // the margin needs two
 
-/** How to measure rows of logits. */
-interface StatsSpec {
-  forbiddenIds: number[]; // tokens to make impossible first
-  numTop: number; // number of likeliest tokens to list per row
-}
-
-/**
- * The measures of a row. bestId and probability: of its likeliest token; second: probability of the next one;
- * entropy: nats; top: the likeliest tokens, best first; logits: returns the row itself, valid until the next
- * forward pass.
- */
-export type Row = {
-  bestId: number;
-  probability: number;
-  second: number;
-  entropy: number;
-  top: [tokenId: number, probability: number][];
-  logits: () => Float32Array;
-};
+/** The measures of a row. */
+export type Row = ReturnType<typeof measureRow>;
 
 /** Return the row with a copy of its logits, which stays valid. */
 export function copyOf(row: Row): Row {
@@ -40,32 +23,13 @@ export function probabilityOf({ bestId, probability, logits }: Row, tokenId: num
 }
 
 /**
- * Measure the rows of logits from `start` to before `stop`, after setting the logits of forbidden tokens to -infinity.
- * Raises EngineError if logits are NaN or infinite.
+ * Measure a row of logits, after ruling out a token. Raises EngineError if logits are NaN or infinite.
+ * @param forbiddenId -1 for none
  */
-export function measureRows(
-  logits: Logits,
-  start: number,
-  stop: number,
-  { forbiddenIds, numTop }: StatsSpec,
-): Row[] {
-  return Array.from({ length: stop - start }, (_, index) => {
-    const own = () => logits.row(start + index);
-    const row = own();
-    for (const id of forbiddenIds) {
-      if (!(row[id] < Infinity)) throw notNumbers();
-      row[id] = -Infinity;
-    }
-    return { ...measure(row, numTop), logits: own };
-  });
-}
-
-function notNumbers() {
-  return new EngineError("The model gave logits that are NaN, infinite or all -infinity.");
-}
-
-/** Measure a row. @param numTop number of likeliest tokens to list */
-function measure(row: Float32Array, numTop: number) {
+export function measureRow(logits: Logits, index: number, forbiddenId: number, numTop: number) {
+  const own = () => logits.row(index);
+  const row = own();
+  if (forbiddenId >= 0) row[forbiddenId] -= Infinity; // NaN and infinity become NaN
   const ids = topOf(row, Math.min(Math.max(numTop, NUM_BEST), row.length));
   const [bestId] = ids;
   const most = row[bestId];
@@ -78,13 +42,20 @@ function measure(row: Float32Array, numTop: number) {
     others += share;
     weighted += share * below;
   }
-  if (!Number.isFinite(most + others)) throw notNumbers();
+  if (!Number.isFinite(most + others))
+    throw new EngineError("The model gave logits that are NaN, infinite or all -infinity.");
   const whole = 1 + others;
   const chances = ids.map((id) => Math.exp(row[id] - most) / whole);
   const [probability, second = 0] = chances;
   const entropy = Math.log1p(others) - weighted / whole;
-  const top = ids.slice(0, numTop).map((id, i) => [id, chances[i]]) as Row["top"];
-  return { bestId, probability, second, entropy, top };
+  return {
+    bestId, // the likeliest token
+    probability, // its probability
+    second, // the probability of the next one
+    entropy, // nats
+    top: ids.slice(0, numTop).map((id, i): [id: number, chance: number] => [id, chances[i]]),
+    logits: own, // returns the row itself, valid until the next forward pass
+  };
 }
 
 /** Return the tokens of a row's largest values, best first; of equal values the first. */

@@ -3,38 +3,30 @@
 // sbd_core/run_lines.py. Knows no worker and no page.
 
 import constants from "../constants.json" with { type: "json" };
-import { median } from "../core/numbers.ts";
 import { randomId } from "../core/random.ts";
 import type { Verdict } from "../core/run.ts";
-import { NUM_TIMINGS } from "../core/times.ts";
+import { NUM_TIMINGS, type Timing } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
 import { KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.ts";
-import { FIRST_VALUES, readSettings, type Settings } from "./decoding/settings.ts";
+import { FIRST_VALUES, readSettings, requireNumber, type Settings } from "./decoding/settings.ts";
 import type { StepEvent } from "./decoding/state.ts";
 import { stream } from "./decoding/stream.ts";
 import { ArgumentError, EngineError } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
-import { Cache } from "./model.ts";
 
 export interface News {
-  about: "decode" | "compare" | "timing" | "bench";
+  about: "decode" | "compare" | "timing";
   text?: string; // a line for the visitor; "" clears the last one
   isError?: boolean;
   isRunning?: boolean;
   wire?: string; // lines for the player; "stop" after the last line of a stopped run
-  timing?: { run: string; seconds: number[]; ntpSeconds: number[]; error?: string };
+  timing?: Timing;
 }
 
 const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_RECEIVES = 12;
 const MAX_REQUEST_ID = 16;
 const STOPPED_TEXT = "Stopped.";
-const BENCH_ROWS = [1, 2, 4, 7, 16, 41];
-const BENCH_ROUNDS = 15;
-const BENCH_CACHED = 64;
-const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
-
-const rounded = (value: number) => Number(value.toPrecision(3));
 
 export class Session {
   turn = 0;
@@ -68,36 +60,32 @@ export class Session {
 
   /** Decode a prompt in several ways, each in a lane, and send the page their news. */
   async compare(names: string[], form: Form) {
-    const makeAll = async () => {
-      const lanes = [];
-      for (const [name, own] of laneForms(names, form)) {
-        const [lane] = await this.makeLanes(own);
-        lanes.push(Object.assign(lane, { name }));
-      }
-      return lanes;
-    };
-    await this.runTurn("compare", makeAll, "");
+    const laneOf = (name: string, own: Form) =>
+      Object.assign(this.makeLanes(own)[0] as Lane, { name });
+    const lanes = () => laneForms(names, form).map(([name, own]) => laneOf(name, own));
+    await this.runTurn("compare", lanes, "");
   }
 
   /** Run lanes in a new turn, which ends the one before, and send how it ended. */
-  async runTurn(about: "decode" | "compare", makeLanes: () => Promise<Lane[]>, requestId: string) {
+  async runTurn(about: "decode" | "compare", makeLanes: () => Lane[], requestId: string) {
     this.stop();
     const { turn } = this;
     let lanes: Lane[] = [];
     try {
-      lanes = await makeLanes();
+      lanes = makeLanes();
       await this.run(about, lanes, requestId, turn);
       const isStopped = turn !== this.turn;
       this.say({ about, text: isStopped ? STOPPED_TEXT : "", isRunning: false });
     } catch (error) {
-      this.fail(about, error);
+      if (!(error instanceof EngineError)) console.error(error);
+      this.say({ about, text: messageOf(error), isError: true, isRunning: false });
     } finally {
       for (const lane of lanes) await lane.close();
     }
   }
 
   /** Check a form and return its lanes, not yet started: the requested one, then next-token prediction. */
-  async makeLanes(form: Form) {
+  makeLanes(form: Form) {
     const { prompt, promptIds, settings } = readRequest(this.checkpoint, form);
     const laneOf = (own: Settings) => new Lane(this.checkpoint, prompt, promptIds, own);
     if (settings.strategy === "ntp") return [laneOf(settings)];
@@ -109,12 +97,10 @@ export class Session {
   /** Make the forward passes of lanes and send their lines, until all lanes or the turn have ended. */
   async run(about: "decode" | "compare", lanes: Lane[], requestId: string, turn: number) {
     const [main] = lanes;
-    const runId = randomId(8);
-    const wire = new RunLines(runId, this.checkpoint);
-    const { prompt, promptIds } = main;
+    const wire = new RunLines(randomId(8), this.checkpoint);
     const settings = lanes.map((lane) => lane.settings);
     const names = about === "compare" ? lanes.map(({ name }) => name) : [];
-    let lines = [wire.start({ prompt, promptIds, lanes: settings, names, requestId })];
+    let lines = [wire.start(main, settings, names, requestId)];
     let sentAt = performance.now();
     let isAwaited = true; // until the main lane's first reveal, which is sent without delay
     let isCut = false;
@@ -138,14 +124,10 @@ export class Session {
   async time(form: Form) {
     this.stop();
     const { turn } = this;
-    const timing: NonNullable<News["timing"]> = {
-      run: String(form.ask),
-      seconds: [],
-      ntpSeconds: [],
-    };
+    const timing: Timing = { run: String(form.ask), seconds: [], ntpSeconds: [] };
     try {
       for (let i = 0; i < NUM_TIMINGS; i += 1) {
-        const [main, ntp = main] = await this.makeLanes(form);
+        const [main, ntp = main] = this.makeLanes(form);
         for (const lane of new Set([main, ntp])) {
           while (await lane.step()) if (!(await this.isCurrent(turn))) return await lane.close();
         }
@@ -156,68 +138,6 @@ export class Session {
     } catch (error) {
       this.say({ about: "timing", timing: { ...timing, error: messageOf(error) } });
     }
-  }
-
-  /**
-   * Measure decoding on this device and send the results as JSON: milliseconds by number of rows, tokens per second.
-   */
-  async bench(engine: string) {
-    const { checkpoint } = this;
-    const { model, name } = checkpoint;
-    const { fewestRows, logitRowStep } = model;
-    const speed = async (strategy: string) => {
-      const [lane] = await this.makeLanes({ ...BENCH_FORM, strategy });
-      while (await lane.step());
-      return rounded(lane.answer.length / lane.seconds);
-    };
-    try {
-      const ms = await this.msByRows();
-      const verify = await speed("verify");
-      // Next-token prediction does not need padded passes, so it is measured without them.
-      [model.fewestRows, model.logitRowStep] = [1, 1];
-      const ntp = await speed("ntp");
-      const results = { model: name, engine, fewest_rows: fewestRows, ms_by_rows: ms };
-      const text = JSON.stringify({ ...results, tokens_per_second: { ntp, verify } });
-      this.say({ about: "bench", text });
-    } catch (error) {
-      this.fail("bench", error);
-    } finally {
-      [model.fewestRows, model.logitRowStep] = [fewestRows, logitRowStep];
-    }
-  }
-
-  /** Measure the median milliseconds of forward passes, by number of rows, all but one of them masks. */
-  async msByRows() {
-    const { model, maskId } = this.checkpoint;
-    const cache = new Cache(model, BENCH_CACHED + Math.max(...BENCH_ROWS));
-    const pass = (numCausal: number, blockIds: number[]) => {
-      const causalIds = new Array(numCausal).fill(0);
-      return model.forward({ cache, causalIds, blockIds, numCausalLogits: 1, predraftBlocks: [] });
-    };
-    try {
-      await pass(BENCH_CACHED, []);
-      const times = BENCH_ROWS.map((): number[] => []);
-      // Rows take turns, so that whatever slows the machine for a while slows them alike.
-      for (let round = 0; round < BENCH_ROUNDS; round += 1) {
-        for (const [place, rows] of BENCH_ROWS.entries()) {
-          cache.truncate(BENCH_CACHED);
-          const began = performance.now();
-          await pass(1, new Array(rows - 1).fill(maskId ?? 0));
-          if (round) times[place].push(performance.now() - began); // the first one allocates memory
-        }
-      }
-      return Object.fromEntries(
-        BENCH_ROWS.map((rows, place) => [rows, rounded(median(times[place]))]),
-      );
-    } finally {
-      cache.release();
-    }
-  }
-
-  /** Tell the page why something failed. */
-  fail(about: News["about"], error: unknown) {
-    if (!(error instanceof EngineError)) console.error(error);
-    this.say({ about, text: messageOf(error), isError: true, isRunning: false });
   }
 }
 
@@ -251,7 +171,6 @@ function readRequest(checkpoint: Checkpoint, form: Form) {
     // 0 stands for the model's own, and for the engine's default.
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
     max_rows: fields.max_rows || checkpoint.usualRows,
-    pinned: checkedPins(fields.pinned),
   });
   const { max_new_tokens: longest, block_size: blockSize } = settings;
   requireAtMost("max_new_tokens", longest, newTokens, "tokens on this page");
@@ -287,10 +206,7 @@ function checkFits({ model, name, maskId }: Checkpoint, promptIds: number[], set
     throw new ArgumentError("block_size", sizes, settings.block_size);
   }
   for (const [offset, id] of settings.pinned) {
-    if (!(Number.isInteger(id) && id >= 0 && id < vocabulary)) {
-      const rule = `must hold token ids from 0 to ${vocabulary - 1}`;
-      throw new ArgumentError(`pinned[${offset}]`, rule, id);
-    }
+    requireNumber(`pinned[${offset}]`, id, 0, vocabulary - 1, "whole");
     if (id === maskId)
       throw new ArgumentError(`pinned[${offset}]`, "must not be the mask token", id);
   }
@@ -321,14 +237,6 @@ export function laneForms(lanes: string[], form: Form): [lane: string, form: For
 function requireAtMost(argument: string, value: number, most: number, unit: string) {
   const rule = `must be at most ${most.toLocaleString("en")} ${unit}`;
   if (value > most) throw new ArgumentError(argument, rule, value);
-}
-
-/** Check that the pins of a form are pairs. @param value [[offset, token id], ...] */
-function checkedPins(value: unknown) {
-  const isList =
-    Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
-  if (isList) return value;
-  throw new ArgumentError("pinned", "must be a list of offsets and token ids", value);
 }
 
 /**
@@ -378,8 +286,6 @@ function messageOf(error: unknown) {
   return error instanceof ArgumentError ? error.words : error.message;
 }
 
-type Finish = "end_of_sequence" | "length" | "stopped";
-
 /** One decode in progress: its request, and the events so far. */
 export class Lane {
   name = this.settings.strategy;
@@ -420,10 +326,9 @@ export class Lane {
     return this.events.reduce((sum, event) => sum + event.seconds, 0);
   }
 
-  get finish(): Finish {
+  get finish() {
     const { answer } = this;
-    const last = answer.at(-1);
-    if (last !== undefined && this.checkpoint.endIds.has(last)) return "end_of_sequence";
+    if (this.checkpoint.endIds.has(answer.at(-1) ?? -1)) return "end_of_sequence";
     return answer.length >= this.settings.max_new_tokens ? "length" : "stopped";
   }
 }
@@ -460,15 +365,6 @@ const NOT_CHECKED: Verdict = {
   words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
 };
 
-/** How a run begins. names: of the lanes, empty if these are their strategies. */
-type Beginning = {
-  prompt: string;
-  promptIds: number[];
-  lanes: Settings[];
-  names: string[];
-  requestId: string;
-};
-
 /** Writes the lines of one run; see sbd_core/run_lines.py. */
 export class RunLines {
   /** Ids of the tokens whose texts have been written. */
@@ -480,7 +376,13 @@ export class RunLines {
     readonly checkpoint: Checkpoint,
   ) {}
 
-  start({ prompt, promptIds, lanes, names, requestId }: Beginning) {
+  /** Return the line that begins a run. @param lanes their settings @param names empty if these are their strategies */
+  start(
+    { prompt, promptIds }: Pick<Lane, "prompt" | "promptIds">,
+    lanes: Settings[],
+    names: string[],
+    requestId: string,
+  ) {
     const { name, endIds, model } = this.checkpoint;
     const { shape } = model;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));

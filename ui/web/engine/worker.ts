@@ -21,7 +21,7 @@ export type Source = { name: string; base: string; storePrefix: string; engine?:
 export type Job =
   | { kind: "decode" | "time"; form: Form }
   | { kind: "compare"; lanes: string[]; form: Form }
-  | { kind: "bench" | "stop" };
+  | { kind: "stop" };
 export type Message = Job | { kind: "load"; source: Source };
 /**
  * The model is loaded. canStore: whether this browser has stored it for later. gpu: name of the GPU that decodes,
@@ -53,7 +53,6 @@ const LEAST_GPU_BYTES = 50_000_000;
 const STOPPED = "Your GPU stopped, perhaps for want of memory.";
 const channel = new MessageChannel();
 let session: Session | null = null;
-let decodedBy = "";
 
 function post(reply: Reply) {
   self.postMessage(reply);
@@ -116,7 +115,6 @@ async function load({ base, storePrefix, engine }: Source) {
   else gpu?.device.destroy();
   const checkpoint = found || (await openChecked(manifest, files, null));
   await files.finish();
-  decodedBy = found ? `WebGPU, ${gpu?.name}` : `WebAssembly, threads: ${numThreads()}`;
   session = new Session(checkpoint, (news) => post({ kind: "news", news }), receiveMessages);
   const { name, numParameters } = checkpoint;
   const { canStore } = files;
@@ -144,7 +142,6 @@ async function answer(job: Message) {
   } else if (job.kind === "decode") await session?.decode(job.form);
   else if (job.kind === "compare") await session?.compare(job.lanes, job.form);
   else if (job.kind === "time") await session?.time(job.form);
-  else if (job.kind === "bench") await session?.bench(decodedBy);
   else session?.stop();
 }
 

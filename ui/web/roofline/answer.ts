@@ -1,14 +1,14 @@
 // The answer of the Roofline view: checks what the visitor chose, computes what it says, and puts it into words.
 
 import { DEVICES, type Device } from "../core/cost.ts";
-import { sizeWords, timeWords, withCommas } from "../core/numbers.ts";
+import { parseObject } from "../core/json.ts";
+import { listInWords, sizeWords, timeWords, withCommas } from "../core/numbers.ts";
 import {
   freeRows,
   measuredSeconds,
   measuredSpeedup,
   memoryOf,
   passTime,
-  type Setup,
   shapeOfConfig,
   slowdown,
   sortedKeys,
@@ -39,40 +39,25 @@ export const DEFAULTS: Query = {
   batch: 1,
   speed: 3.4, // the paper's mean for its model with its higher γ, Table 1
 };
-/** whole numbers that a visitor chooses, each with its name and the least that it can be */
-const COUNTS = [
-  ["block", "block size", 1],
-  ["cache", "tokens in the KV cache", 0],
-  ["batch", "batch size", 1],
+/** The whole numbers that a visitor chooses: field, label, and the least that it can be. */
+export const COUNTS = [
+  ["block", "Block size", 1],
+  ["cache", "Tokens in the KV cache", 0],
+  ["batch", "Texts at once (batch)", 1],
 ] as const;
 const MAX_TOKENS = 1e12;
 const MAX_CONFIG = 100_000; // characters
 
-/** What the visitor chose, after a check. problems: a sentence for each value that was replaced */
-export interface Choices extends Setup {
-  isMeasured: boolean;
-  isPapers: boolean;
-  model: string;
-  block: number;
-  speed: number;
-  problems: string[];
-}
+type Choices = ReturnType<typeof choicesOf>;
 
 /** Read the shape from the text of a config.json. Throws ArgumentError. */
 function ownShape(config: unknown) {
   const text = String(config).trim();
-  if (!text.startsWith("{"))
+  const found = text.length > MAX_CONFIG ? null : parseObject(text);
+  if (!found)
     throw new ArgumentError("The config", "must be the text of a config.json", text.slice(0, 40));
-  let found: Record<string, unknown>;
-  try {
-    if (text.length > MAX_CONFIG) throw new Error("too long");
-    found = JSON.parse(text);
-  } catch {
-    throw new ArgumentError("The config", "must be JSON", text.slice(0, 40));
-  }
   const nested = found.text_config;
-  const isNested = typeof nested === "object" && nested !== null && !Array.isArray(nested);
-  return shapeOfConfig(isNested ? (nested as Record<string, unknown>) : found);
+  return shapeOfConfig(nested?.constructor === Object ? nested : found);
 }
 
 /** Convert a value to a number; NaN for an empty box, or what is no finite number. */
@@ -82,9 +67,10 @@ function numberOf(value: unknown) {
   return Number.isFinite(number) ? number : NaN;
 }
 
-/** Check a query; replace what cannot be used by the default. */
-export function choicesOf(query: Query, { models, measured }: Setting): Choices {
+/** Check what the visitor chose; replace what cannot be used by the default. */
+export function choicesOf(query: Query, { models, measured }: Setting) {
   const problems: string[] = [];
+  const wrong: string[] = [];
   const asked = { ...DEFAULTS, ...query };
   function chosen(field: string, names: Iterable<string>) {
     if ([...names].includes(String(asked[field]))) return String(asked[field]);
@@ -96,10 +82,8 @@ export function choicesOf(query: Query, { models, measured }: Setting): Choices 
   let key = String(asked.model);
   let own: Shape | null = null;
   if (key !== OWN) {
-    key = chosen(
-      "model",
-      models.map((each) => each.key),
-    );
+    const keys = models.map((each) => each.key);
+    key = chosen("model", keys);
   } else {
     try {
       own = ownShape(asked.config);
@@ -109,20 +93,21 @@ export function choicesOf(query: Query, { models, measured }: Setting): Choices 
       problems.push(`${error.words} Shown is ${modelOf(models, key).name}.`);
     }
   }
-  const counts = COUNTS.map(([field, name, least]) => {
+  const counts = COUNTS.map(([field, label, least]) => {
     const number = numberOf(asked[field]);
     if (Number.isInteger(number) && number >= least && number <= MAX_TOKENS) return number;
-    const [range, usual] = [`from ${least} to 1e+12`, DEFAULTS[field]];
-    const got = `not ${shown(asked[field])}; shown is ${usual}`;
-    problems.push(`The ${name} must be a whole number ${range}, ${got}.`);
-    return Number(usual);
+    const rule = `must be a whole number from ${least} to 1e+12, not ${shown(asked[field])}`;
+    problems.push(`${label} ${rule}; shown is ${DEFAULTS[field]}.`);
+    wrong.push(field);
+    return Number(DEFAULTS[field]);
   }) as [number, number, number];
   const [block, cache, batch] = counts;
   let speed = numberOf(asked.speed);
   if (!(speed > 0 && speed <= block)) {
     speed = Math.min(speed > 0 ? speed : Number(DEFAULTS.speed), block);
-    const rule = `above 0 and at most the block size, ${block}, not ${shown(asked.speed)}`;
-    problems.push(`The tokens per forward pass must be ${rule}; shown is ${speed}.`);
+    const rule = `must be above 0 and at most the block size, ${block}, not ${shown(asked.speed)}`;
+    problems.push(`Tokens per forward pass ${rule}; shown is ${speed}.`);
+    wrong.push("speed");
   }
   const { shape, published } = modelOf(models, key === OWN ? PAPER : key);
   const corrected = own ?? shape;
@@ -136,20 +121,13 @@ export function choicesOf(query: Query, { models, measured }: Setting): Choices 
     cache,
     batch,
     speed,
-    problems,
+    problems, // a sentence for each value that was replaced
+    wrong, // fields of the numbers among them
   };
 }
 
 function modelOf(models: Model[], key: string) {
   return models.find((each) => each.key === key) as Model;
-}
-
-/** Return the names of the fields whose numbers were replaced. */
-export function wrongFields(query: Query, choices: Choices) {
-  const used: Record<string, number> = choices as never;
-  return [...COUNTS.map(([field]) => field), "speed"].filter(
-    (field) => numberOf(query[field] ?? DEFAULTS[field]) !== used[field],
-  );
 }
 
 /** Format operations per second, such as "165 TFLOP/s". */
@@ -161,8 +139,8 @@ function rateWords(flops: number) {
 const boundWords = (isMemoryBound: boolean) =>
   isMemoryBound ? "bound by memory" : "bound by computing";
 
-/** One line of the answer. [word] in a name marks a glossary word. value: as shown */
-export type Fact = { name: string; value: string; note: string };
+/** One line of the answer. [word] in a name marks a glossary word; the value is as shown. */
+export type Fact = [name: string, value: string, note: string];
 
 export function factsOf(choices: Choices, { times }: Setting): Fact[] {
   const { block, batch, speed, device } = choices;
@@ -177,7 +155,7 @@ export function factsOf(choices: Choices, { times }: Setting): Fact[] {
   let rates = `${rateWords(device.flops)} of matrix products`;
   if (device.attentionFlops !== device.flops)
     rates += `, ${rateWords(device.attentionFlops)} of attention`;
-  const rows: [name: string, value: string, note: string][] = [
+  return [
     ["Speed-up", `${gain.toFixed(2)}×`, `as the paper counts ${published.toFixed(2)}×; Eq. 16`],
     [
       "[Next-token prediction]",
@@ -213,10 +191,9 @@ export function factsOf(choices: Choices, { times }: Setting): Fact[] {
     ],
     ...(choices.isMeasured ? [measuredFact(choices, times)] : []),
   ];
-  return rows.map(([name, value, note]) => ({ name, value, note }));
 }
 
-function leftOutFact(choices: Choices): [string, string, string] {
+function leftOutFact(choices: Choices): Fact {
   const [whole, one] = [choices.block, 1].map((size) => timeLeftOut(size, choices));
   const both = ({ outputLayer, ownKeys }: typeof whole) => timeWords(outputLayer + ownKeys);
   return [
@@ -227,7 +204,7 @@ function leftOutFact(choices: Choices): [string, string, string] {
 }
 
 /** The bytes that weights and KV cache need, and whether the device has room for them. */
-function memoryFact(choices: Choices): [string, string, string] {
+function memoryFact(choices: Choices): Fact {
   const { weights, cached } = memoryOf(choices);
   const [needed, holds] = [weights + cached, choices.device.memory];
   let note = `at least: ${sizeWords(weights)} of weights, ${sizeWords(cached)} of KV cache`;
@@ -238,14 +215,14 @@ function memoryFact(choices: Choices): [string, string, string] {
 }
 
 /** The speed-up by forward passes of nano that were timed on this machine, or why there is none. */
-function measuredFact(choices: Choices, times: Times): [string, string, string] {
+function measuredFact(choices: Choices, times: Times): Fact {
   const untimed = untimedWords(choices, times);
   if (untimed) return ["Measured", "–", untimed];
   const { block, speed, cache } = choices;
   const slower = measuredSeconds(times, block, cache) / measuredSeconds(times, 1, cache);
   let note = `speed-up by Eq. 16 from timed forward passes; a block takes ${slower.toFixed(2)}× one token`;
   if (!times[cache])
-    note += `; worked out between those timed with ${lengthWords(times)} tokens in the KV cache`;
+    note += `; worked out between those timed with ${listInWords(Object.keys(times))} tokens in the KV cache`;
   note += ". The roofline bounds times, not their ratio: a measured speed-up may be above it";
   return ["Measured", `${measuredSpeedup(times, block, speed, cache).toFixed(2)}×`, note];
 }
@@ -256,16 +233,10 @@ function untimedWords({ model, batch, cache, block }: Choices, times: Times) {
   if (model !== BUNDLED) return "the times measured are nano’s only";
   if (batch !== 1) return `timed at a batch of 1 only, not ${batch}`;
   if (cache < (lengths[0] ?? 0) || cache > (lengths.at(-1) ?? 0))
-    return `timed with ${lengthWords(times)} tokens in the KV cache only, not with ${cache}`;
+    return `timed with ${listInWords(Object.keys(times))} tokens in the KV cache only, not with ${cache}`;
   if (2 * block > most)
     return `timed up to ${most} rows only; a block of ${block} needs ${2 * block}`;
   return "";
-}
-
-/** The lengths of the KV cache that were timed: "16, 256 and 1024". */
-function lengthWords(times: Times) {
-  const lengths = sortedKeys(times);
-  return [lengths.slice(0, -1).join(", "), lengths.at(-1)].filter((part) => part).join(" and ");
 }
 
 /** Return the times to mark beside the curve: of a forward pass by its rows, with the timed cache nearest to the chosen. */

@@ -14,7 +14,7 @@ import { questionTemplate } from "../dom/templates.ts";
 import { makeTermNote, termTemplates, unfoldTemplate } from "../dom/terms.ts";
 import { onViewChange } from "../dom/views.ts";
 import {
-  type Choices,
+  COUNTS,
   choicesOf,
   DEFAULTS,
   type Fact,
@@ -25,7 +25,6 @@ import {
   type Query,
   type Setting,
   widthWords,
-  wrongFields,
 } from "./answer.ts";
 
 const VIEW = "#roofline";
@@ -50,12 +49,7 @@ export function hashOf(query: Query) {
   return text ? `${VIEW}?${text}` : VIEW;
 }
 
-const NUMBERS = [
-  { name: "block", label: "Block size", step: "1", min: "1" },
-  { name: "cache", label: "Tokens in the KV cache", step: "1", min: "0" },
-  { name: "batch", label: "Texts at once (batch)", step: "1", min: "1" },
-  { name: "speed", label: "Tokens per forward pass", step: "0.1", min: "0.1" },
-];
+const NUMBERS = [...COUNTS, ["speed", "Tokens per forward pass", 0.1] as const];
 const OWN_NAME = "A config of your own …";
 const NAME = "roofline";
 const ABOUT =
@@ -65,6 +59,7 @@ class RooflineView {
   isInFront = false;
   /** what is calculated, with values that a box may not hold */
   query: Query = DEFAULTS;
+  choices = choicesOf(DEFAULTS, this.setting);
   failure = "";
   cards = new ChartCards(this.setting.cards);
   save = makeTableButtons("sbd-roofline", "this table", () => this.table());
@@ -97,27 +92,25 @@ class RooflineView {
   calculate() {
     const { pathname, search } = location;
     history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
-    const choices = choicesOf(this.query, this.setting);
-    this.failure = "";
-    this.show(choices);
-    const curve = slowdownCurve(choices.block, choices, marksOf(choices, this.setting));
+    const { setting } = this;
+    const choices = choicesOf(this.query, setting);
+    Object.assign(this, { choices, failure: "" });
+    this.show();
+    const curve = slowdownCurve(choices.block, choices, marksOf(choices, setting));
     const about = widthWords(choices);
-    this.cards.setWords(
-      this.setting.cards.map((row) => ({ ...row, words: `${row.words} ${about}` })),
-    );
+    this.cards.setWords(setting.cards.map((row) => ({ ...row, words: `${row.words} ${about}` })));
     void this.draw(() => this.cards.show([curve], "sbd-roofline"));
   }
 
-  show(choices: Choices) {
-    render(this.template(choices), this.host);
+  show() {
+    render(this.template(), this.host);
     // A list stays empty if it cannot hold its value.
     for (const list of this.host.querySelectorAll("select"))
       list.value = String(this.query[list.name]);
   }
 
-  template(choices: Choices) {
-    const { query, setting } = this;
-    const wrong = wrongFields(query, choices);
+  template() {
+    const { query, setting, choices } = this;
     // Each box has a name of its own: otherwise a screen reader would name a list by all its choices.
     const field = (label: string, box: unknown, isHidden = false) =>
       html`<label class="sbd-roofline-field" ?hidden=${isHidden}><span>${label}</span>${box}</label>`;
@@ -127,14 +120,14 @@ class RooflineView {
       html`<select name=${name} aria-label=${label} @input=${take(name)}>${options.map(
         (each) => html`<option value=${each.key}>${each.name}</option>`,
       )}</select>`;
-    const number = ({ name, label, step, min }: (typeof NUMBERS)[number]) =>
+    const number = ([name, label, least]: (typeof NUMBERS)[number]) =>
       html`<input
         type="number"
         inputmode="decimal"
-        step=${step}
-        min=${min}
+        step=${name === "speed" ? least : 1}
+        min=${least}
         aria-label=${label}
-        aria-invalid=${wrong.includes(name)}
+        aria-invalid=${choices.wrong.includes(name)}
         .value=${live(String(query[name]))}
         @input=${take(name)}
       />`;
@@ -152,7 +145,7 @@ class RooflineView {
     const devices = [...DEVICES].map(([key, { name }]) => ({ key, name }));
     const models = [...setting.models, { key: OWN ?? "", name: OWN_NAME }];
     const problems = [...choices.problems, this.failure].filter(Boolean);
-    const fact = ({ name, value, note }: Fact) =>
+    const fact = ([name, value, note]: Fact) =>
       html`<div
         ><dt>${termTemplates(name)}</dt
         ><dd><strong>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div>`;
@@ -169,7 +162,7 @@ class RooflineView {
           ${field("Device", select("device", "Device", devices))}
           ${field("Model", select("model", "Model", models))}
           ${field("Config", config, query.model !== OWN)}
-          ${NUMBERS.map((each) => field(each.label, number(each)))}
+          ${NUMBERS.map((each) => field(each[1], number(each)))}
           <div class="sbd-roofline-problems" role="status"
             >${problems.map((words) => html`<p>${words}</p>`)}</div>
         </form>
@@ -183,21 +176,23 @@ class RooflineView {
 
   /** The answer as rows to save: what was chosen, each line, and the points of the curve. */
   table() {
-    const choices = choicesOf(this.query, this.setting);
+    const { choices } = this;
     const { block, cache, batch, speed, model, device } = choices;
     const chosen = { device: device.name, model, block, cache, batch, tokens_per_forward: speed };
-    const row =
-      (part: string) =>
-      (name: string, value: string | number, note = "") => ({ part, name, value, note });
+    const facts = factsOf(choices, this.setting);
+    const points = slowdownPoints(block, choices).flatMap(({ rows, published, corrected }) => [
+      { part: "slowdown, as the paper counts", name: `${rows} rows`, value: published, note: "" },
+      { part: "slowdown, corrected", name: `${rows} rows`, value: corrected, note: "" },
+    ]);
     return [
-      ...Object.entries(chosen).map(([name, value]) => row("chosen")(name, value)),
-      ...factsOf(choices, this.setting).map(({ name, value, note }) =>
-        row("answer")(plainWords(name), value, note),
-      ),
-      ...slowdownPoints(block, choices).flatMap(({ rows, published, corrected }) => [
-        row("slowdown, as the paper counts")(`${rows} rows`, published),
-        row("slowdown, corrected")(`${rows} rows`, corrected),
-      ]),
+      ...Object.entries(chosen).map(([name, value]) => ({ part: "chosen", name, value, note: "" })),
+      ...facts.map(([name, value, note]) => ({
+        part: "answer",
+        name: plainWords(name),
+        value,
+        note,
+      })),
+      ...points,
     ];
   }
 
@@ -207,7 +202,7 @@ class RooflineView {
       await this.cards.drawRest();
     } catch (failure) {
       this.failure = `The figures cannot be drawn: ${failureWords(failure)}.`;
-      this.show(choicesOf(this.query, this.setting));
+      this.show();
     }
   }
 }

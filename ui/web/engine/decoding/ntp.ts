@@ -4,11 +4,9 @@ import type { Logits } from "../model.ts";
 import { type DecodingState, makeHindsight, maskedPositions, revealsOf } from "./state.ts";
 
 export class NextTokenPrediction {
-  causalIds: number[];
+  causalIds = this.state.promptIds;
 
-  constructor(readonly state: DecodingState) {
-    this.causalIds = state.promptIds;
-  }
+  constructor(readonly state: DecodingState) {}
 
   nextRequest() {
     const { state } = this;

@@ -109,10 +109,8 @@ class SetBlockDecoding {
     for (;;) {
       const start = state.answer.length + waiting.length;
       const size = Math.min(state.settings.block_size, state.settings.max_new_tokens - start);
-      const last = waiting.at(-1);
-      if (last !== undefined && (!size || state.checkpoint.endIds.has(last))) {
+      if (waiting.length && (!size || state.checkpoint.endIds.has(waiting.at(-1) ?? -1)))
         return new Block(state, state.answer.length, 0);
-      }
       const block = new Block(state, start, size);
       const known = block.finalTokenIds;
       if (!known) return block;
@@ -157,11 +155,9 @@ class SetBlockDecoding {
 class CausalFirstDecoding {
   /** Null before the prompt has been read. */
   pending: PendingTokens | null = null;
-  block: Span;
+  block: Span = { start: 0, size: 0 };
 
-  constructor(readonly state: DecodingState) {
-    this.block = { start: 0, size: 0 };
-  }
+  constructor(readonly state: DecodingState) {}
 
   nextRequest() {
     const { state, pending } = this;

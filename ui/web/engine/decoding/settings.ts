@@ -1,6 +1,8 @@
 // Checks the settings of a decode: those of DecodeConfig in sbd_core/config.py, under the names that a trace has.
 
 import constants from "../../constants.json" with { type: "json" };
+import type { Config } from "../../core/run.ts";
+import { SOLVERS } from "../../core/words.ts";
 import { ArgumentError } from "../errors.ts";
 
 /** The solver that takes a block's first token from the causal row before the block. */
@@ -18,9 +20,6 @@ export const FIRST_VALUES: Readonly<Record<string, unknown>> = Object.fromEntrie
     .map((setting) => [setting.name, setting.default ?? 0]),
 );
 
-export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
-  constants.solverDefaults;
-
 export type Solver = {
   name: string;
   gamma: number;
@@ -30,18 +29,12 @@ export type Solver = {
   by: string;
 };
 
-export interface Settings {
-  strategy: string;
+/** The settings of a run with what only the engine asks about; the temperature is always 0. */
+export interface Settings extends Config {
   solver: Solver; // has only its own parameters
-  block_size: number;
-  max_new_tokens: number;
-  temperature: number; // always 0, as this engine takes the likeliest token
-  seed: number;
   top_k_recorded: number; // likeliest tokens recorded per position
-  pinned: [offset: number, id: number][]; // tokens given before decoding, sorted by offset
   is_raw_prompt: boolean;
   allows_untrained_block_size: boolean;
-  repetition_penalty: number; // 1 for none
   max_rows: number; // largest number of rows of a verify pass
 }
 
@@ -78,6 +71,9 @@ export function requireSetting(name: string, value: unknown, argument = name) {
 
 /** Check the pins and return them sorted by offset. */
 function readPinned({ pinned, strategy, solver, max_new_tokens }: Settings): [number, number][] {
+  const isList =
+    Array.isArray(pinned) && pinned.every((pin) => Array.isArray(pin) && pin.length === 2);
+  if (!isList) throw new ArgumentError("pinned", "must be a list of offsets and token ids", pinned);
   if (pinned.length && strategy !== "sbd")
     throw new ArgumentError("pinned", "needs strategy sbd", strategy);
   if (pinned.length && solver.name === CAUSAL_FIRST) {

@@ -5,7 +5,7 @@ import type { EventData } from "../../core/run.ts";
 import { NOTHING } from "../../core/trace.ts";
 import type { Checkpoint } from "../export.ts";
 import type { Cache, ForwardRequest, Logits, PredraftBlock } from "../model.ts";
-import { Generator, measureRows, probabilityOf, type Row } from "../sampling.ts";
+import { Generator, measureRow, probabilityOf, type Row } from "../sampling.ts";
 import type { Settings } from "./settings.ts";
 
 /** Positions of the answer. */
@@ -22,38 +22,13 @@ export type Strategy = {
   update: (logits: Logits) => StepEvent;
 };
 
-/** Applies the repetition penalty, which makes tokens that stand before a row less likely in it. */
-class SeenTokens {
-  penalty: number;
-  ids: Set<number> = new Set();
-
-  constructor(penalty: number) {
-    this.penalty = Math.fround(penalty);
-  }
-
-  /** Add tokens that stand before every later row. */
-  add(tokenIds: number[]) {
-    for (const id of tokenIds) this.ids.add(id);
-  }
-
-  /**
-   * Apply the penalty to a row of logits, in place.
-   * @param notAdded tokens before the row that have not been added
-   */
-  penalise(row: Float32Array, notAdded: number[]) {
-    for (const id of new Set([...this.ids, ...notAdded])) {
-      row[id] = row[id] < 0 ? row[id] * this.penalty : row[id] / this.penalty;
-    }
-  }
-}
-
 export class DecodingState {
-  maskId: number;
-  shuffle: (count: number) => number[];
+  maskId = this.checkpoint.maskId ?? -1; // without one there is next-token prediction only
+  generator = new Generator(this.settings.seed);
   answer: number[] = [];
-  forbiddenIds: number[];
-  /** The tokens that the repetition penalty counts; null without a penalty. */
-  seen: SeenTokens | null;
+  penalty = Math.fround(this.settings.repetition_penalty);
+  /** The tokens before every later row, which the repetition penalty counts; null without a penalty. */
+  seen: Set<number> | null = this.penalty === 1 ? null : new Set();
   numSeen = 0;
   /** Causal tokens of this forward pass that the cache may drop again. */
   unsure: number[] = [];
@@ -65,15 +40,10 @@ export class DecodingState {
     readonly cache: Cache,
     readonly promptIds: number[],
     readonly settings: Settings,
-  ) {
-    const { maskId } = checkpoint;
-    this.maskId = maskId ?? -1; // strategies that need one are refused without
-    const generator = new Generator(settings.seed);
-    this.shuffle = (count) => generator.permutation(count);
-    this.forbiddenIds = maskId === null ? [] : [maskId];
-    const penalty = settings.repetition_penalty;
-    this.seen = penalty === 1 ? null : new SeenTokens(penalty);
-  }
+  ) {}
+
+  /** Return the numbers from 0 to count - 1 in random order. */
+  shuffle = (count: number) => this.generator.permutation(count);
 
   /** The number of tokens by which the answer may still grow. */
   get numLeft() {
@@ -82,8 +52,7 @@ export class DecodingState {
 
   /** Whether the answer ends with an end-of-sequence token or has its full length. */
   get isFinished() {
-    const last = this.answer.at(-1);
-    return (last !== undefined && this.checkpoint.endIds.has(last)) || this.numLeft <= 0;
+    return this.checkpoint.endIds.has(this.answer.at(-1) ?? -1) || this.numLeft <= 0;
   }
 
   request(
@@ -95,9 +64,9 @@ export class DecodingState {
     this.began = performance.now();
     this.context = [this.cache.length, causalIds.length];
     if (this.seen) {
-      this.seen.add(this.unsure.slice(0, this.cache.length - this.numSeen));
+      const kept = this.unsure.slice(0, this.cache.length - this.numSeen);
       const numSure = causalIds.length - Math.max(0, numCausalLogits - 1);
-      this.seen.add(causalIds.slice(0, numSure));
+      for (const id of [...kept, ...causalIds.slice(0, numSure)]) this.seen.add(id);
       this.unsure = causalIds.slice(numSure);
       this.numSeen = this.cache.length + numSure;
     }
@@ -154,10 +123,17 @@ export class DecodingState {
     numTop: number,
     before: (row: number) => number[],
   ) {
-    for (let row = start; this.seen && row < stop; row += 1) {
-      this.seen.penalise(logits.row(row), before(row - start));
+    return Array.from({ length: stop - start }, (_, row) => {
+      if (this.seen) this.penalise(logits.row(start + row), [...this.seen, ...before(row)]);
+      return measureRow(logits, start + row, this.maskId, numTop);
+    });
+  }
+
+  /** Make tokens less likely in a row of logits, by the repetition penalty. */
+  penalise(row: Float32Array, tokenIds: number[]) {
+    for (const id of new Set(tokenIds)) {
+      row[id] = row[id] < 0 ? row[id] * this.penalty : row[id] / this.penalty;
     }
-    return measureRows(logits, start, stop, { forbiddenIds: this.forbiddenIds, numTop });
   }
 
   /** Return the event of the forward pass just made, and add its committed tokens to the answer. */

@@ -65,15 +65,12 @@ const NUM_TOP = 1 + NUM_ALTERNATIVES;
 
 export class DraftAndVerify {
   /** Final tokens that are not in the cache yet. */
-  exactIds: number[];
+  exactIds = this.state.promptIds;
   draft: Draft = EMPTY_DRAFT;
-  block: Span;
+  block: Span = { start: 0, size: 0 };
   branches: Branch[] = [];
 
-  constructor(readonly state: DecodingState) {
-    this.exactIds = state.promptIds;
-    this.block = { start: 0, size: 0 };
-  }
+  constructor(readonly state: DecodingState) {}
 
   nextRequest() {
     const { state, draft } = this;
@@ -97,9 +94,9 @@ export class DraftAndVerify {
     }
     const numBefore = this.exactIds.length - start; // plus a position: number of causal tokens of this pass before it
     const predrafts = this.branches.map(({ span, alternative }) => ({
-      numCausal: numBefore + span.start - alternative.length,
+      seen: numBefore + span.start - alternative.length,
+      numCausal: alternative.length,
       tokenIds: [...alternative, ...this.masks(span)],
-      isAlternative: alternative.length > 0,
     }));
     const causalIds = [...this.exactIds, ...draft.tokenIds];
     return state.request(causalIds, this.masks(this.block), numDrafted + 1, predrafts);
@@ -108,14 +105,13 @@ export class DraftAndVerify {
   /** Plan which rows the next forward pass reads besides the draft. */
   nextPlan(): RowPlan {
     const { state, draft } = this;
-    const last = draft.tokenIds.at(-1);
     return planRows(draft.probabilities, state.checkpoint.calibration, {
       blockSize: state.settings.block_size,
       numLeft: state.numLeft,
       maxRows: state.settings.max_rows,
       alternatives: draft.alternatives.map((own) => own.map(([, chance]) => chance)),
       numSure: draft.numSure,
-      isEnd: last !== undefined && state.checkpoint.endIds.has(last),
+      isEnd: state.checkpoint.endIds.has(draft.tokenIds.at(-1) ?? -1),
     });
   }
 

@@ -119,7 +119,8 @@ function branchesOf(
   const less = survival.map((chance) => chance * rejected);
   const behindRejected = stepsOf([0, ...less]);
   const before = stepsOf([1, 0, ...survival]);
-  const after = stepsOf([Math.max(0, 1 - total(less)), 0, ...survival]);
+  const expected = less.reduce((sum, chance) => sum + chance, 0);
+  const after = stepsOf([Math.max(0, 1 - expected), 0, ...survival]);
   const [first, usual] = [before[0].worth, behindRejected[0].worth];
   const branches: Branch[] = [];
   let reached = 1;
@@ -167,8 +168,4 @@ function survivalTo({ survival }: Calibration, depth: number) {
   if (known !== undefined) return known;
   const [before = 1, last = 0] = [1, ...survival].slice(-2);
   return last * (before ? last / before : 0) ** (depth - survival.length + 1);
-}
-
-function total(values: number[]) {
-  return values.reduce((sum, value) => sum + value, 0);
 }

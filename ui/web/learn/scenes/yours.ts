@@ -7,7 +7,7 @@ import { tokenName } from "../../core/letters.ts";
 import { formatPercent } from "../../core/numbers.ts";
 import { make } from "../../dom/elements.ts";
 import { buttonTemplate } from "../../dom/templates.ts";
-import { currentModel, isChatChosen, modelNamed, onModels } from "../../models.ts";
+import { currentModel, modelNamed, onModels } from "../../models.ts";
 import type { MakeScene } from "../view.ts";
 import { guessesTemplate } from "./guess.ts";
 
@@ -80,7 +80,7 @@ export const makeYoursScene: MakeScene = ({ lesson, signal, onActed, host, say, 
     </section>`;
   }
 
-  const promptsNow = () => (isChatChosen() ? lesson.chat_prompts : lesson.prompts);
+  const promptsNow = () => (currentModel()?.isChat ? lesson.chat_prompts : lesson.prompts);
   function ask() {
     const { title = "The model", paper = "", other = "" } = currentModel() ?? {};
     const way = paper ? "by verify, as it was not trained for the rule of these scenes. " : "by γ.";

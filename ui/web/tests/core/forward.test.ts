@@ -151,17 +151,14 @@ const rows = rowsOf(ALTERNATIVE_RUN, 1);
 test("alternatives are told in one sentence, and each row in its own", () => {
   const sentences = maskSentences(mask, rows);
   assert.equal(sentences.length, 4);
-  assert.match(
-    sentences[3] ?? "",
-    /^2 alternatives to drafted tokens are read causally: each sees/,
-  );
+  assert.match(sentences[3] ?? "", /^2 alternatives are read causally: each sees/);
   assert.match(
     rowSentence(ALTERNATIVE_RUN, mask, rows, 10),
-    /position 2 \(an alternative to a drafted token\), .* 2 causal rows and itself: 6 of 16 keys\.$/,
+    /position 2 \(an alternative to a drafted token\), .* 2 causal rows, and itself: 6 of 16 keys\.$/,
   );
   assert.match(
     rowSentence(ALTERNATIVE_RUN, mask, rows, 11),
-    /2 causal rows, the alternative before it and its block of 2, both ways: 8 of 16 keys\.$/,
+    /2 causal rows, the alternative before it, and its block of 2, both ways: 8 of 16 keys\.$/,
   );
 });
 

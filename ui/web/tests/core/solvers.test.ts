@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/solvers.ts";
-import { SOLVERS } from "../../engine/decoding/settings.ts";
+import { SOLVERS } from "../../core/words.ts";
 import { Generator } from "../../engine/sampling.ts";
 
 const maskedOf = (...rows: [position: number, entropy: number, best: number, second: number][]) =>

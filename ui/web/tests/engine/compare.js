@@ -165,9 +165,7 @@ async function difference(checkpoint, trace) {
 function startDifference(checkpoint, trace, line) {
   const { prompt, prompt_token_ids: promptIds, config } = trace;
   const wire = new RunLines("golden", checkpoint);
-  const ours = JSON.parse(
-    wire.start({ prompt, promptIds, names: [], lanes: [readSettings(config)], requestId: "" }),
-  );
+  const ours = JSON.parse(wire.start({ prompt, promptIds }, [readSettings(config)], [], ""));
   const theirs = { ...JSON.parse(line), versions: ours.versions };
   return isDeepStrictEqual(ours, theirs) ? "" : `opens ${JSON.stringify(ours)}, not ${line}`;
 }

@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Logits } from "../../engine/model.ts";
-import { measureRows, SamplerHead, topOf } from "../../engine/sampling.ts";
+import { measureRow, SamplerHead, topOf } from "../../engine/sampling.ts";
 
 /** @param shares of hidden states in a sampler head */
 function logitsOf(rows: number[][], shares: number[][] = []) {
   const own = rows.map((row) => Float32Array.from(row));
   const states = shares.map((share) => Float32Array.from(share));
   const logits = {
-    numRows: rows.length,
     row: (index: number) => own[index],
     samplerHiddenPart: (index: number) => states[index],
   };
@@ -24,7 +23,7 @@ function near(found: number, wanted: number) {
 test("a row's measures are those of its softmax, without forbidden tokens", () => {
   const chances = [0.5, 0.25, 0.125, 0.125];
   const logits = logitsOf([[9, ...chances.map((chance) => Math.log(chance) + 3)]]);
-  const [stats = assert.fail()] = measureRows(logits, 0, 1, { forbiddenIds: [0], numTop: 3 });
+  const stats = measureRow(logits, 0, 0, 3);
   assert.deepEqual([stats.bestId, stats.top.map(([id]) => id)], [1, [1, 2, 3]]);
   near(stats.probability, 0.5);
   near(stats.second, 0.25);
@@ -34,18 +33,16 @@ test("a row's measures are those of its softmax, without forbidden tokens", () =
 });
 
 test("a token that has it all leaves an entropy of 0, and NaN is refused", () => {
-  const [sure] = measureRows(logitsOf([[200, 0, -Infinity]]), 0, 1, {
-    forbiddenIds: [],
-    numTop: 0,
-  });
-  assert.equal(sure?.entropy, 0);
+  assert.equal(measureRow(logitsOf([[200, 0, -Infinity]]), 0, -1, 0).entropy, 0);
   for (const row of [
     [NaN, 1],
     [Infinity, 1],
     [-Infinity, -Infinity],
   ]) {
-    const measure = () => measureRows(logitsOf([row]), 0, 1, { forbiddenIds: [], numTop: 0 });
-    assert.throws(measure, /logits that are NaN, infinite or all -infinity/);
+    for (const forbiddenId of [-1, 0]) {
+      const measure = () => measureRow(logitsOf([row]), 0, forbiddenId, 0);
+      assert.throws(measure, /logits that are NaN, infinite or all -infinity/);
+    }
   }
 });
 
