@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 from packaging.requirements import Requirement
@@ -13,9 +14,9 @@ from packaging.utils import canonicalize_name
 
 import sbd_core
 from sbd_core.__main__ import COMMANDS
+from sbd_core.cli import Command
 from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
-from scripts.try_extras import modules_of
 from tests.core.cli.commands import python, refusal
 
 if sys.version_info >= (3, 11):
@@ -151,12 +152,22 @@ for module in modules:
 """
 
 
+def modules_of(command: Command) -> set[str]:
+    """Names of the modules of sbd_core that a command's function, and those it calls, import."""
+    functions, modules = [command.run], set[str]()
+    for function in functions:  # grows
+        for name in function.__code__.co_names:
+            called = function.__globals__.get(name)
+            if name.startswith("sbd_core"):
+                modules.add(name)
+            elif isinstance(called, FunctionType) and called not in functions:
+                functions += [called] * (called.__module__ == command.run.__module__)
+    return modules
+
+
 @pytest.mark.parametrize("extra", sorted({command.extra or "" for command in COMMANDS.values()}))
 def test_a_command_imports_nothing_of_an_extra_that_it_does_not_name(extra) -> None:
-    """What scripts/try_extras.py tries in real environments, with the other extras' packages.
-
-    The commands without an extra are tried where every package is missing.
-    """
+    """The commands without an extra are tried where every package is missing."""
     every = {name for names in EXTRAS.values() for name in names} | {"accelerate", "datasets"}
     every -= {"filelock", "tqdm"}  # huggingface_hub brings them
     kept = set(EXTRAS[extra]) if extra else set()
