@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
+from sbd_core.config import DecodeConfig, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import EventData, StepEvent
@@ -213,8 +213,6 @@ def _config(data: Any) -> DecodeConfig:
         raise ArgumentError("solver.name", rule, name)
     values["solver"] = make_solver(name, solver)
     values["pinned"] = dict(data.pinned)
-    if data.max_rows is None:  # an earlier version wrote null, for as many rows as seemed to pay
-        values["max_rows"] = MAX_ROWS
     return DecodeConfig(**values)
 
 

@@ -488,12 +488,6 @@ def test_a_damaged_predraft_is_named(place, value) -> None:
         Trace.from_json(json.dumps(data))
 
 
-def test_rows_that_an_earlier_version_left_to_the_machine_are_the_default() -> None:
-    data = sound()
-    data["config"]["max_rows"] = None
-    assert Trace.from_json(json.dumps(data)).config.max_rows == DecodeConfig().max_rows
-
-
 def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
     assert Trace.from_json(json.dumps(SOUND)).shape == SHAPE
     assert Trace.from_json(json.dumps({**SOUND, "shape": None})).costs is None

@@ -26,7 +26,7 @@ export interface Config {
   seed: number;
   pinned: [offset: number, id: number][]; // tokens given before decoding
   repetition_penalty: number;
-  max_rows?: number | null; // limit to the rows of a verify pass; null in files of an earlier version
+  max_rows?: number; // limit to the rows of a verify pass
   temperature?: number;
 }
 

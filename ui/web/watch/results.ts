@@ -75,7 +75,6 @@ export function weightsWords({ weights }: View["run"]) {
     : `Weights: ${own}`;
 }
 
-const OF_COSTS_WORDS = "An earlier version chose its rows; decoded again, it takes the default";
 const DRAWN_WORDS =
   "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
   "compares them without drawing.";
@@ -133,11 +132,9 @@ export class Headline {
     const { main, ntp } = passesOf(view, numbers);
     const isCompared = view.isOver && run.strategy !== "ntp";
     const isCut = [run.main, run.ntp].some((lane) => lane?.finish === "stopped");
-    const isOfCosts = run.strategy === "verify" && run.config.max_rows === null;
     const notes = [
       isCompared && !isCut && lengthWords(numbers),
       isCompared && !timing && passCostWords(run), // of this run alone
-      isOfCosts && OF_COSTS_WORDS,
     ];
     setText(this.note, notes.filter(Boolean).join(". "));
     const { shown, ntp: ntpTime, label } = speedCell(view, numbers, timing);
