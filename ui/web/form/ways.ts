@@ -84,6 +84,8 @@ function wayTemplate(way: string, { causalFirst, paper }: Model) {
   </div>`;
 }
 
+const NOT_FILLED = "Only Set Block Decoding fills in blanks: this way leaves them out.";
+
 /** Return the choices, and the slider whose steps are the gammas. */
 function waysTemplate(model: Model) {
   const { kind, values, template } = form;
@@ -97,6 +99,7 @@ function waysTemplate(model: Model) {
   const words = isSbd ? `γ ${gamma}` : plain;
   const known = isSbd ? paper : kind === CAUSAL_FIRST ? causalFirst?.[1] : "";
   const unusual = outsideWords(model, isSbd ? gamma : 0, Number(blockSize));
+  const unused = hasBlanks && strategy !== "sbd" ? NOT_FILLED : "";
   const isUsual = strategy !== "sbd" || solver === PAPER_SOLVER;
   const isBest = kind === best.strategy && (!isSbd || gamma === best.gamma) && isUsual;
   const offersBest = canDraft && !isBest && !hasBlanks;
@@ -132,7 +135,7 @@ function waysTemplate(model: Model) {
       <div class="sbd-ways-ends"
         ><span>safer</span><output class="sbd-ways-now">${words}</output><span>bolder</span></div>
     </div>
-    <p class="sbd-ways-outside" role="status">${[known, unusual].filter(Boolean).join(" ")}</p>
+    <p class="sbd-ways-outside" role="status">${[unused, known, unusual].filter(Boolean).join(" ")}</p>
     ${buttonTemplate("sbd-ways-other", WATCH_NANO, () => chooseModel(model.other), {
       isHidden: !modelNamed(model.other),
     })}
