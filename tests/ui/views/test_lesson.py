@@ -96,7 +96,7 @@ QUOTED = [
     ("one-at-a-time", "answer", "units of an {big_chip}, a GPU, wait {idle_percent} of that time."),
     ("masks", "question", "Text, then {text[sbd].config.block_size} empty places"),
     ("masks", "answer", "guesses all {text[sbd].config.block_size}."),
-    ("masks", "why", "answers “{untrained[sbd].prompt}” by the same rule: “{untrained_text} …”"),
+    ("masks", "why", "asked “{untrained[sbd].prompt}”, “{untrained_text} …”"),
     ("sure-and-unsure", "why", "a fair coin has {coin_nats}."),
     ("out-of-order", "answer", "could hold {candidates} until {settled_by} settled it."),
     ("the-cache", "why", "nano would go on with “{stale_words} …” instead of “{kept_words} …”."),

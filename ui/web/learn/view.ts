@@ -74,7 +74,11 @@ export class LearnView {
     readonly signal: AbortSignal,
     readonly host: LearnHost | null = null,
   ) {
-    this.lecture = makeLecture(root, () => this.fit(), signal);
+    const change = () => {
+      this.draw();
+      this.fit();
+    };
+    this.lecture = makeLecture(root, change, signal);
     signal.addEventListener("abort", () => this.leaving.abort());
   }
 
@@ -109,7 +113,7 @@ export class LearnView {
     };
     const goOn = () => (this.isOver ? this.decode() : this.forward());
     const isHidden = isLast && isAnswered && host === null;
-    const lecture = html`${iconTemplate("lecture")}Lecture (L)`;
+    const lecture = html`${iconTemplate("lecture")}${isLecturing(this.root) ? "Leave (Esc)" : "Lecture (L)"}`;
     const view = html`<nav class="sbd-learn-head" aria-label="Scenes">
         <ol class="sbd-learn-dots">${scenes.map(dot)}</ol>
         <div class="sbd-learn-tools">
