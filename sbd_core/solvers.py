@@ -250,6 +250,12 @@ SOLVERS: dict[str, type[Solver]] = {
     )
 }
 SOLVER_TITLES = {name: rule.title for name, rule in SOLVERS.items()}
+SOLVER_SOURCES = {
+    EntropyBound.name: "the paper’s",
+    EntropyBoundFromLeft.name: "ours",
+    CausalFirst.name: "ours",
+}
+"""Whose rule a solver is, where that is the paper's own or ours."""
 SOLVER_PARAMETERS = tuple(
     dict.fromkeys(item.name for rule in SOLVERS.values() for item in fields(rule))
 )

@@ -11,7 +11,7 @@ from sbd_core.files import ASSETS
 from sbd_core.plots import solver_curves, theme
 from sbd_core.replay import STYLES
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
-from sbd_core.solvers import SOLVER_TITLES, SOLVERS, solver_parameters
+from sbd_core.solvers import SOLVER_SOURCES, SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
 from scripts.write_views import device_data
 from ui import trace_files
@@ -41,6 +41,7 @@ def constants() -> dict[str, Any]:
         "maxLanes": form.MAX_LANES,
         "usualRows": form.USUAL_ROWS,
         "solverNames": SOLVER_TITLES,
+        "solverSources": SOLVER_SOURCES,
         "settings": decode_settings(),
         "formDefaults": form.DEFAULTS,
         "solverDefaults": {name: solver_parameters(rule()) for name, rule in SOLVERS.items()},

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.theme import Theme, figure_of, ink_of
 from sbd_core.run_lines import LANE_NAMES
-from sbd_core.solvers import SOLVER_TITLES
+from sbd_core.solvers import SOLVER_SOURCES, SOLVER_TITLES
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
@@ -65,6 +65,8 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
         title = SOLVER_TITLES.get(solver, html.escape(solver))
         drawn = _marks(title, index, points, colour, size=9 if is_chief else 7)
         line = {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash}
+        if solver in SOLVER_SOURCES:
+            drawn["name"] = f"{title}, {SOLVER_SOURCES[solver]}"
         data.append({**drawn, "mode": "lines+markers", "line": line})
     for row, colour, symbol in ("NTP", ink.ntp, "star"), ("verify", ink.verify, "star-square"):
         if row in rows:

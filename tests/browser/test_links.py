@@ -6,7 +6,16 @@ from urllib.parse import parse_qs, urlencode, urlparse
 import pytest
 
 from sbd_core.trace import Trace
-from tests.browser.conftest import advanced, begin, decode, has_begun, painted, state, sync_api
+from tests.browser.conftest import (
+    advanced,
+    begin,
+    decode,
+    has_begun,
+    painted,
+    state,
+    sync_api,
+    turn_to,
+)
 from tests.browser.test_compare import button, enter, go
 from tests.browser.test_share import open_sheet, saved, timeless
 
@@ -127,3 +136,29 @@ def test_a_prompt_that_is_rewritten_outlives_a_reload(story):
     story.reload()
     expect(story.locator(".sbd-tile")).not_to_have_count(0)
     expect(story.get_by_label("Prompt")).to_have_value("second")
+
+
+def test_a_view_that_the_hash_names_stays_in_front_of_a_decode(open_page, story_url):
+    shown = "#roofline?device=rtx4090-bf16&batch=128"
+    page = open_page(f"{story_url}?prompt=p{shown}")
+    assert page.url.endswith(shown)
+    expect(page.get_by_label("Texts at once (batch)", exact=True)).to_have_value("128")
+    turn_to(page, "Watch")
+    assert state(page)["run"] == "opening"
+    decode(page)
+    assert page.url.endswith("#watch")
+    for hash_ in (shown, "#learn/the-cache", "#compare"):
+        page.evaluate("(hash) => { location.hash = hash }", hash_)
+        page.reload()
+        page.wait_for_function(IS_COMPLETE)
+        page.wait_for_selector("[data-sbd-ready]")
+        assert page.url.endswith(hash_)
+        assert state(page)["run"] != "opening"
+    go(page).click()
+    page.wait_for_url("**lanes=**")
+    expect(go(page)).to_be_enabled()
+    address = page.url
+    page.reload()
+    expect(page.locator(".sbd-compare-prompt")).to_have_text("p")
+    expect(go(page)).to_be_enabled()
+    assert page.url == address

@@ -15,7 +15,7 @@ from sbd_core.plots import solvers, theme
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from sbd_core.plots.theme import token_name
 from sbd_core.plots.trace_figures import agreements
-from sbd_core.solvers import SOLVER_TITLES, SOLVERS, EntropyBound
+from sbd_core.solvers import SOLVER_SOURCES, SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts.write_tables import accuracy_at_speed
 from tests.core.cli.commands import python
@@ -201,7 +201,11 @@ def test_every_line_has_a_name_and_a_mark_of_its_own() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
     figure = solvers({"rows": rows})
     assert figure.layout.showlegend
-    assert {line.name for line in figure.data} == {"Next-token prediction", *SOLVER_TITLES.values()}
+    names = {
+        ", ".join(filter(None, (title, SOLVER_SOURCES.get(name))))
+        for name, title in SOLVER_TITLES.items()
+    }
+    assert {line.name for line in figure.data} == {"Next-token prediction", *names}
     assert len({(line.marker.symbol, line.line.dash) for line in figure.data}) == len(figure.data)
 
 

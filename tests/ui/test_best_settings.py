@@ -71,7 +71,7 @@ def test_the_real_model_starts_from_its_results_on_requests_and_another_adapter_
         rows[f"SBD, gamma {gamma:g}"],
     )
     assert f"({plain['num_answers']} prompts of {name}, blocks of {size})" in best.words
-    assert f"at γ {gamma:g} {plain['tokens_per_forward']:.2f} tokens a forward pass" in best.paper
+    assert f"at γ {gamma:g}, {plain['tokens_per_forward']:.2f} tokens a forward pass" in best.paper
     assert best.paper.endswith(f"would keep {rows[f'SBD, gamma {gamma:g}']['agreement']:.0%}.")
     assert first == FIRST_GAMMA
     rates = [

@@ -11,7 +11,7 @@ import {
   tokensPerPass,
 } from "./core/figures.ts";
 import { failureWords } from "./core/numbers.ts";
-import { decodingWords } from "./core/words.ts";
+import { decodingWords, SOLVER_SOURCES } from "./core/words.ts";
 import { find, make } from "./dom/elements.ts";
 import { pageAddress } from "./dom/page.ts";
 import { makeTableButtons } from "./dom/save.ts";
@@ -162,7 +162,7 @@ type Setting = { cards: CardWords[]; sweep: Sweep; model: string; mostMarked: nu
 
 const CLOSED_WORDS =
   "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
-const SOLVERS_WORDS = "Every [solver] on held-out examples, your runs marked.";
+const SOLVERS_WORDS = "Every [solver], nano on held-out examples; your runs of nano are marked.";
 const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
 /** The section under the player or under Compare: the bar and the charts. */
@@ -214,7 +214,13 @@ class ChartSection {
   table() {
     return Object.entries(this.setting.sweep).map(([name, [accuracy, rate]]) => {
       const [solver = "", setting = ""] = name.split(" ");
-      return { solver, setting, accuracy, tokens_per_forward: rate };
+      return {
+        solver,
+        from: SOLVER_SOURCES[solver] ?? "",
+        setting,
+        accuracy,
+        tokens_per_forward: rate,
+      };
     });
   }
 

@@ -4,7 +4,7 @@ import { mountCharts } from "./charts.ts";
 import { mountCompare } from "./compare/view.ts";
 import { find } from "./dom/elements.ts";
 import { followScheme } from "./dom/screen.ts";
-import { onViewChange, playerOf } from "./dom/views.ts";
+import { currentView, onViewChange, playerOf } from "./dom/views.ts";
 import { mountEngineChoice } from "./engine_choice.ts";
 import { form, keptPrompt } from "./form/form.ts";
 import { mountStatusLine } from "./form/status.ts";
@@ -141,20 +141,26 @@ function begin() {
   else form.set({ prompt: kept || null });
   if (server) watchModels();
   onViewChange(() => document.body.setAttribute("data-sbd-ready", ""), signal);
-  if (!restoreRun(player)) void followLink(place, compare);
+  if (linkedView() === "compare" || !restoreRun(player)) void followLink(place, compare);
   else if (place.isInBrowser) void place.warm();
 }
 
-/** Do what the address asks for: a decode or a comparison. */
+/** Return the view in front if the address asks for a decode or a comparison there, else "". */
+function linkedView() {
+  const name = queryOfAddress().has("lanes") ? "compare" : "watch";
+  return isLink() && currentView() === name ? name : "";
+}
+
+/** Do what the address asks for: a decode or a comparison, unless its hash names another view. */
 async function followLink(
   place: ReturnType<typeof mountEngineChoice>,
   compare: ReturnType<typeof mountCompare>,
 ) {
-  const query = queryOfAddress();
-  if (!isLink()) {
+  const view = linkedView();
+  if (!view) {
     if (place.isInBrowser) void place.warm();
   } else if (!(await place.refusesLink())) {
-    if (query.has("lanes")) compare.startLink();
+    if (view === "compare") compare.startLink();
     else {
       const { model, ...rest } = formOfAddress();
       // A model that the page lacks is its first.

@@ -289,13 +289,19 @@ export function resultsOf(run: Run, states: LaneState[]) {
     least_seconds_per_token: Math.min(...state.times),
     most_seconds_per_token: Math.max(...state.times),
     num_timings: state.times.length,
-    differs_from_ntp: state.comparison?.words ?? null,
+    differs_from_ntp:
+      state.lane.name === "ntp" || !state.comparison ? null : state.comparison.words || 0,
     is_right: state.lane.verdict?.right ?? null,
     finish: state.lane.finish,
   }));
   const { block_size, max_new_tokens, seed, repetition_penalty } = config;
   const settings = { block_size, max_new_tokens, seed, repetition_penalty };
   return { prompt, model, weights, versions: run.versions, ...settings, rows };
+}
+
+/** Keep a number on one line with its unit or letter. */
+function joined(words: string) {
+  return words.replace(/(?<=\d) (?=m?s\b)|(?<=[γτ]) /g, "\u00a0");
 }
 
 /** Return the table of results at the clock; a row has no figures until its lane has finished. */
@@ -308,7 +314,7 @@ export function tableTemplate(states: LaneState[], clock: Clock, words: string, 
     const cells = COLUMNS.map((name, column) => {
       const isCompared = column >= FIRST_COMPARED;
       const known = figures && (canCompare || !isCompared) ? figures[column] : "…";
-      const shown = isCompared && !ntp ? "next-token not chosen" : known;
+      const shown = isCompared && !ntp ? "next-token not chosen" : joined(known ?? "");
       return html`<td data-name=${name}>${shown}</td>`;
     });
     return html`<tr
@@ -316,7 +322,7 @@ export function tableTemplate(states: LaneState[], clock: Clock, words: string, 
       data-strategy=${strategyOf(lane.name)}
       data-lane=${lane.name}
     >
-      <th scope="row">${title}</th>
+      <th scope="row">${joined(title)}</th>
       ${cells}
     </tr>`;
   };

@@ -147,7 +147,9 @@ export class ComparePlayer {
     const { run } = this.history;
     if (!run) return;
     const results = resultsOf(run, this.lanes);
-    const text = kind === "CSV" ? csvOf(results.rows) : JSON.stringify(results, null, 1);
+    const { prompt, model } = run;
+    const rows = () => results.rows.map((row) => ({ ...row, model, prompt }));
+    const text = kind === "CSV" ? csvOf(rows()) : JSON.stringify(results, null, 1);
     saveFile(`compare-${run.fileStem}.${kind.toLowerCase()}`, new Blob([text]));
   }
 
@@ -277,7 +279,7 @@ export class ComparePlayer {
     const number = NUM_TIMINGS - this.numLeft + 1;
     const words = this.numLeft
       ? `timing ${number} of ${NUM_TIMINGS} …`
-      : `run each ${NUM_TIMINGS} times`;
+      : `run each ${NUM_TIMINGS} more times`;
     const save = (kind: string) =>
       buttonTemplate("sbd-action", kind, () => this.save(kind), { label: `Save as ${kind}` });
     const time = buttonTemplate("sbd-action", words, this.time, { isDisabled: this.numLeft > 0 });

@@ -6,7 +6,7 @@ import { unsureness } from "./colours.ts";
 import { tokenMarks } from "./letters.ts";
 import { type Setup, slowdown, sortedKeys } from "./roofline.ts";
 import type { Reveal, Run } from "./run.ts";
-import { LANE_TITLES, PAPER_SOLVER, SOLVER_TITLES } from "./words.ts";
+import { LANE_TITLES, PAPER_SOLVER, SOLVER_SOURCES, SOLVER_TITLES } from "./words.ts";
 
 export type Drawing = { data: object[]; layout: { height: number } & Record<string, unknown> };
 /** how a chart looks on the page. isNarrow: whether it has the width of a phone */
@@ -194,7 +194,7 @@ export function solverChart(sweep: Sweep, marks: Mark[]): Figure {
       const name = SOLVER_TITLES[solver] ?? escaped(solver);
       const [x, y] = [inOrder.map(({ speed }) => speed), inOrder.map(heightOf)];
       return pointsOf(x, y, `${name} at %{text}${note}`, {
-        name,
+        name: [name, SOLVER_SOURCES[solver]].filter(Boolean).join(", "),
         text: inOrder.map(({ setting }) => setting),
         mode: "lines+markers",
         marker: { symbol: index, size: isChief ? 9 : 7, color },
@@ -288,9 +288,11 @@ export function slowdownCurve(
     const star = { symbol: "star", size: 16, color: ink.ntp };
     data.push(mark("your block", [block], [slowdown(block, setup)], star));
     const ticks = { tickvals: CURVE_ROWS, ticktext: CURVE_ROWS.map(String) };
+    // Plotly's own range may end just under the last tick.
+    const range = [-0.03, Math.log10(Math.max(...rows)) + 0.03];
     return {
       data,
-      across: { title: "tokens in the forward pass", type: "log", ...ticks },
+      across: { title: "tokens in the forward pass", type: "log", range, ...ticks },
       up: { title: "time, times one token", rangemode: "tozero" },
       margin: { ...layouts.light.margin, b: 84 },
       showlegend: true,

@@ -57,6 +57,8 @@ export function plainWords(text: string) {
 
 export const LANE_TITLES: Readonly<Record<string, string>> = constants.laneNames;
 export const SOLVER_TITLES: Readonly<Record<string, string>> = constants.solverNames;
+/** Whose rule a solver is, of those that are the paper's or ours. */
+export const SOLVER_SOURCES: Readonly<Record<string, string>> = constants.solverSources;
 export const FIELD_LABELS: Readonly<Record<string, string>> = constants.fieldLabels;
 
 /** The solver of the paper, which titles leave out. */

@@ -156,7 +156,11 @@ export function factsOf(choices: Choices, { times }: Setting): Fact[] {
   if (device.attentionFlops !== device.flops)
     rates += `, ${rateWords(device.attentionFlops)} of attention`;
   return [
-    ["Speed-up", `${gain.toFixed(2)}×`, `as the paper counts ${published.toFixed(2)}×; Eq. 16`],
+    [
+      "Speed-up",
+      `${gain.toFixed(2)}×${gain < 1 ? ", slower" : ""}`,
+      `as the paper counts ${published.toFixed(2)}×; Eq. 16`,
+    ],
     [
       "[Next-token prediction]",
       timeWords(one.seconds),
@@ -207,11 +211,16 @@ function leftOutFact(choices: Choices): Fact {
 function memoryFact(choices: Choices): Fact {
   const { weights, cached } = memoryOf(choices);
   const [needed, holds] = [weights + cached, choices.device.memory];
-  let note = `at least: ${sizeWords(weights)} of weights, ${sizeWords(cached)} of KV cache`;
-  if (holds !== null && needed > holds)
-    note += `; more than the ${sizeWords(holds)} of the device, which cannot run this: the times are those of one with its rates and room for it`;
-  else if (holds !== null) note += `; the device has ${sizeWords(holds)}`;
-  return ["Memory", sizeWords(needed), note];
+  let [value, note] = [
+    sizeWords(needed),
+    `at least: ${sizeWords(weights)} of weights, ${sizeWords(cached)} of KV cache`,
+  ];
+  if (holds !== null && needed > holds) {
+    value += `, more than the ${sizeWords(holds)} it has`;
+    note +=
+      "; the device cannot run this: the times are those of one with its rates and room for it";
+  } else if (holds !== null) note += `; the device has ${sizeWords(holds)}`;
+  return ["Memory", value, note];
 }
 
 /** The speed-up by forward passes of nano that were timed on this machine, or why there is none. */

@@ -148,7 +148,7 @@ class RooflineView {
     const fact = ([name, value, note]: Fact) =>
       html`<div
         ><dt>${termTemplates(name)}</dt
-        ><dd><strong>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div>`;
+        ><dd><strong class=${value.endsWith("slower") ? "is-slower" : ""}>${value}</strong>${questionTemplate(plainWords(name), note)}</dd></div>`;
     return html`<div class="sbd-roofline-head"
         ><h2>How fast could it be?</h2>${unfoldTemplate("the calculation", "sbd-roofline-about")}</div
       >

@@ -406,18 +406,21 @@ export function mountPlayer(
   signal: AbortSignal,
 ) {
   const host: PlayerElement = find(element, ".sbd-host");
+  let hasBegun = false; // a run that the page begins with leaves the address as it is
   const player: Player = new Player(host, {
     decode: (settings) => doJob({ kind: "decode", form: settings }),
     time: (settings) => doJob({ kind: "time", form: settings }),
     replayPage: (run) => replayPage(run, player.parts.details.timingOf(run)),
     sendTrace: (text) => void openTrace(player, text, hasServer),
     onBegin: (run) => {
+      if (!hasBegun) return;
       showView("watch");
       replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
     },
   });
   host.sbdPlayer = player;
   onViewChange((name) => {
+    hasBegun = true;
     foldForm(name === "watch");
     const isUnseen = player.run?.id === "opening" && player.state.pass === 0;
     if (name !== "watch") player.set({ isPlaying: false });

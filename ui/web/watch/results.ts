@@ -76,7 +76,7 @@ export function weightsWords({ weights }: View["run"]) {
 }
 
 const DRAWN_WORDS =
-  "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
+  "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 more times” in Details " +
   "compares them without drawing.";
 const INSTEAD_OF_WORDS =
   "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
@@ -247,7 +247,7 @@ export class Details {
     const isHidden = !this.actions.canRedo || run.strategy === "ntp" || isCut;
     const words = isBusy
       ? `timing ${count + 1} of ${NUM_TIMINGS} …`
-      : `run it ${NUM_TIMINGS} times`;
+      : `run it ${NUM_TIMINGS} more times`;
     const state = { isHidden, isDisabled: isBusy };
     return buttonTemplate("sbd-action sbd-time-again", words, this.actions.timeRun, state);
   }

@@ -12,10 +12,20 @@ type Choice = { machine: Machine; block: number; batch: number };
 
 const RACE_MS = 1200;
 
-/** Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ. */
-export function timeTitle({ name, rates }: Pick<Machine, "name" | "rates">, numTexts: number) {
+/**
+ * Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ.
+ * @param perPass tokens that a pass with a block reveals
+ * @param cached most tokens in the KV cache
+ */
+export function timeTitle(
+  { name, rates }: Pick<Machine, "name" | "rates">,
+  numTexts: number,
+  perPass: number,
+  cached: number,
+) {
   const who = numTexts === 1 ? "one text" : `${numTexts} such texts at once`;
-  return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, worked out from ${rates}`;
+  const counts = `${perPass.toFixed(2)} tokens a pass in blocks, up to ${cached} cached`;
+  return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, ${counts}; worked out from ${rates}`;
 }
 
 /** Put seconds into words, with enough digits to check a ratio. */
@@ -53,6 +63,7 @@ export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw })
   let race = new AbortController();
   let clock = 0; // seconds of the race so far
   signal.addEventListener("abort", () => race.abort());
+  const cached = Math.max(...(lesson.rows[1] ?? []).map(([, tokens]) => tokens));
   const passesNow = () => blocks.find(([size]) => size === choice.block)?.[1] ?? 0;
 
   function outcome() {
@@ -77,6 +88,7 @@ export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw })
   function times() {
     const { ntp, sbd } = secondsOf(choice);
     const longest = Math.max(ntp, sbd);
+    const perPass = run.main.numCommitted / passesNow();
     const timeBar = (kind: string, name: string, seconds: number) => {
       const isWhole = clock > 0 && clock >= seconds;
       return bar(
@@ -87,7 +99,7 @@ export const makeCostScene: MakeScene = ({ lesson, signal, onActed, say, draw })
       );
     };
     return html`<h3 class="sbd-learn-time"
-        >${clock ? timeTitle(choice.machine, batches[choice.batch] ?? 1) : ""}</h3>
+        >${clock ? timeTitle(choice.machine, batches[choice.batch] ?? 1, perPass, cached) : ""}</h3>
       ${timeBar("ntp", "one at a time", ntp)}
       ${timeBar("sbd", clock ? `in blocks of ${choice.block}` : "in blocks", sbd)}
       <p class="sbd-learn-count" role="status">${clock && clock >= longest ? outcome() : ""}</p>`;

@@ -211,10 +211,11 @@ test("a run with other guesses kept shows those, and nothing that it kept itself
 test("two times of one chip say whose peak rates each is worked out from, and for how many texts", () => {
   const chip = { name: "H100", rates: "arXiv 2509.04185" };
   assert.equal(
-    timeTitle(chip, 1),
-    "Time for one text by Llama-3.1-8B on H100, 2 bytes a weight, worked out from arXiv 2509.04185",
+    timeTitle(chip, 1, 64 / 21, 83),
+    "Time for one text by Llama-3.1-8B on H100, 2 bytes a weight, 3.05 tokens a pass in blocks, " +
+      "up to 83 cached; worked out from arXiv 2509.04185",
   );
-  assert.match(timeTitle(chip, 8), /^Time for 8 such texts at once by /);
+  assert.match(timeTitle(chip, 8, 3, 83), /^Time for 8 such texts at once by /);
 });
 
 test("chips of different names time the passes of the run, which many texts keep busy without a block", () => {

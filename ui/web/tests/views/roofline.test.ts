@@ -153,10 +153,10 @@ test("a config that is no decoder's is said, and the paper's model shown", () =>
 
 test("a model that the device has no room for is said to be one", () => {
   const { value, note } = fact({ model: "big", device: "rtx4090-bf16" }, "Memory");
-  assert.equal(value, "142 GB");
+  assert.equal(value, "142 GB, more than the 24 GB it has");
   assert.match(
     note,
-    /^at least: 141 GB of weights, 1.34 GB of KV cache; more than the 24 GB of the/,
+    /^at least: 141 GB of weights, 1.34 GB of KV cache; the device cannot run this/,
   );
   assert.match(fact({}, "Memory").note, /; the device has 80 GB$/);
   assert.doesNotMatch(fact(MEASURED, "Memory").note, /device/);
