@@ -90,7 +90,7 @@ def require_integer(argument: str, value: object, low: int, high: int | None = N
     """
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     most = MOST_INTEGER if high is None else high
-    is_named = high is not None or (is_integer and value > most)  # type: ignore[operator]
+    is_named = is_integer and (high is not None or value > most)  # type: ignore[operator]
     rule = f"must be a whole number >= {low}" + f" and <= {most}" * is_named
     if not is_integer or not low <= value <= most:  # type: ignore[operator]
         raise ArgumentError(argument, rule, value)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping
 from functools import cache
 
+from sbd_core.errors import TraceError
 from sbd_core.files import ASSETS
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import replay_lines, wire_json
@@ -37,7 +38,10 @@ def lines_of_trace(text: object) -> str:
 
     Raises ArgumentError or TraceError, see read_trace().
     """
-    trace = read_trace(text)
+    try:
+        trace = read_trace(text)
+    except TraceError as error:
+        raise TraceError(f"This file holds no run that can be shown: {error}") from None
     return replay(uuid.uuid4().hex[:8], {trace.strategy: trace}, is_decoded_here=False)
 
 

@@ -42,9 +42,10 @@ export function restoreRun(player: Player) {
     player.push(lines);
     const { run } = player;
     if (!run || run.id === "opening") return false;
-    if (!run.isComplete) player.stop(); // no more lines will come
+    const cut = run.isComplete ? "" : CUT;
+    if (cut) player.stop(); // no more lines will come
     player.open(Math.min(pass, Math.max(run.main.lastPass, 0)), false);
-    player.showMessage(KEPT + (run.isComplete ? "" : CUT));
+    player.showMessage(KEPT + cut);
     if (run.prompt === form.prompt) form.follow(run.settings());
     return true;
   } catch {

@@ -167,5 +167,5 @@ def test_blanks_are_filled_round_what_is_given(story):
     )
     expect(story.locator(".sbd-tile.is-pinned")).not_to_have_count(0)
     expect(story.get_by_role("heading", level=2)).to_contain_text(
-        ["Set Block Decoding", "Next-token prediction, from the prompt alone"]
+        ["Set Block Decoding", "Next-token prediction, prompt alone"]
     )

@@ -42,6 +42,10 @@ BAD_FORMS = {
     ),
     "block beyond all": (Form("p", strategy="ntp", block_size=10**9), "Block size must be a whole"),
     "block too small": (Form("p", block_size=1), "Block size must be from 2 to 16"),
+    "block not whole": (
+        Form("p", block_size=7.5),
+        "Block size must be a whole number >= 1; got 7.5",
+    ),
     "block not a number": (Form("p", block_size="many"), "Block size must be a whole number"),
     "gamma below 0": (Form("p", gamma=-0.1), "γ must be a finite number >= 0; got -0.1."),
     "gamma is missing": (Form("p", gamma=None), "γ must be a finite number"),

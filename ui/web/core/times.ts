@@ -30,7 +30,7 @@ export function fasterWords(times: number | null) {
 /** Return the numbers behind a comparison with next-token prediction if its answer has another length, else "". */
 export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }: Numbers) {
   if (!wholePasses || ntpPasses === null || wholeTokens === ntpTokens) return "";
-  return `${countOf(wholePasses, "pass")} for ${wholeTokens} tokens; next-token prediction: ${ntpTokens}`;
+  return `${countOf(wholePasses, "pass")} for ${wholeTokens} tokens; next-token prediction’s ${ntpTokens} are scaled to ${wholeTokens}`;
 }
 
 type Times = Pick<Timing, "seconds" | "ntpSeconds">;

@@ -10,7 +10,7 @@ import { makeTermNote, unfoldTemplate } from "../dom/terms.ts";
 import { CAUSAL_FIRST } from "../engine/decoding/settings.ts";
 import { chooseModel } from "../head.ts";
 import { type Model, modelNamed } from "../models.ts";
-import { form, onForm } from "./form.ts";
+import { FIELDS, form, onForm } from "./form.ts";
 
 const WATCH_NANO = "Watch nano fill in masks by entropy, as the paper does";
 
@@ -20,7 +20,7 @@ export function nearestStep(gammas: number[], gamma: number) {
   return gammas.reduce((best, _, index) => (distance(index) < distance(best) ? index : best), 0);
 }
 
-/** Return a sentence on values outside the usual ranges; "" if there are none. */
+/** Return a sentence on values outside the usual ranges; "" if there are none, or the page refuses them. */
 export function outsideWords(
   { gammas, blockRange: range }: { gammas: number[]; blockRange: number[] },
   gamma: number,
@@ -28,9 +28,11 @@ export function outsideWords(
 ) {
   const most = Math.max(...gammas);
   const [low = 0, high = 0] = range;
+  const { low: least, high: largest } = FIELDS.block_size ?? {};
+  const isRefused = blockSize < Number(least) || blockSize > Number(largest);
   const parts = [];
   if (gamma > most) parts.push(`γ ${gamma} is above the usual 0 to ${most}`);
-  if (blockSize < low || blockSize > high) {
+  if (!isRefused && (blockSize < low || blockSize > high)) {
     parts.push(`blocks of ${blockSize} are outside the ${low} to ${high} it was trained on`);
   }
   return parts.length ? `This is unusual, and runs as it is: ${parts.join("; ")}.` : "";

@@ -161,8 +161,10 @@ export function givenTokens(kind: Kind, view: View & { focus: number }, token: n
 }
 
 /** Say why Pin and Branch cannot be used here; "" if they can. */
-function whyNoAction({ run, focus }: View, alternative: Top | null) {
+function whyNoAction({ run, focus, pass }: View, alternative: Top | null) {
   if (run.strategy !== "sbd") return "Only Set Block Decoding can decode round a given token.";
+  if (focus !== null && run.main.isAfterEnd(focus, pass))
+    return "A token given here would not be part of the answer.";
   if (alternative || focus === null) return "";
   if (run.pins.has(focus)) return "This token was given; branch at another position.";
   return "There is no other token to choose here, in this forward pass.";

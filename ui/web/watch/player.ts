@@ -52,7 +52,7 @@ import { SudokuView } from "./sudoku.ts";
 import { LaneView } from "./text.ts";
 import { BlockView, positionTitle } from "./tiles.ts";
 import { makeTransport } from "./transport.ts";
-import { type Origin, RunTree, Tree } from "./tree.ts";
+import { givenWords, type Origin, RunTree, Tree } from "./tree.ts";
 
 /** onBegin: called when another run is shown. time: decodes with these settings several times, to time the engine. */
 type PlayerHost = ShareHost & { onBegin: (run: Run) => void } & Record<
@@ -158,9 +158,10 @@ export class Player {
     if (this.formDifference.isWaiting) return WAITING;
     const words = run && host ? form.differences(run) : [];
     const isSamePrompt = run?.isRecorded && words.length > 0 && words[0] !== OTHER_PROMPT;
-    return isSamePrompt
-      ? `A recording. Decode runs its prompt with ${listInWords(words)}.`
-      : otherRunWords(words);
+    if (isSamePrompt) return `A recording. Decode runs its prompt with ${listInWords(words)}.`;
+    const answers =
+      words[0] === OTHER_PROMPT ? ` This run answers “${shortened(run?.prompt)}”.` : "";
+    return otherRunWords(words) + answers;
   }
 
   /** Add a new run to the tree, show it and play it. */
@@ -301,6 +302,12 @@ export class Player {
   }
 }
 
+const MAX_PROMPT = 60; // letters
+
+function shortened(prompt = "") {
+  return prompt.length > MAX_PROMPT ? `${prompt.slice(0, MAX_PROMPT).trim()} …` : prompt;
+}
+
 class Parts {
   headline = new Headline();
   details = new Details(this.actions);
@@ -371,10 +378,10 @@ class Parts {
     const { run } = view;
     setText(this.prompt, run.prompt);
     const node = this.runTree.nodeOf(run);
-    setText(
-      this.aboutRun,
-      run.about || (node?.parent ? `${node.words}; the branches are below` : ""),
-    );
+    const origin = node?.parent && `${node.words}; the branches are below`;
+    const isToldWhole = origin && run.pins.size === 1;
+    const about = [run.about || origin, !isToldWhole && givenWords(run)];
+    setText(this.aboutRun, about.filter(Boolean).join(". "));
     setAttribute(this.prompt, "title", run.prompt);
     this.headline.update(view, this.details.timingOf(run));
     this.details.update(view);

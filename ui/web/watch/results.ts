@@ -96,8 +96,8 @@ export function passesOf({ run }: View, { numPasses, numTokens }: Numbers) {
 }
 
 /**
- * Return the time so far; at the end of the run beside next-token prediction's, or how much faster or slower a token was
- * by the median of several timings, if the passes differ.
+ * Return the time so far; at the end of the run beside next-token prediction's for as many tokens, or how much faster or
+ * slower a token was by the median of several timings, if the passes differ.
  */
 function speedCell({ run, pass, isOver }: View, numbers: Numbers, timing: Timing | null) {
   const times = isOver && run.strategy !== "ntp" ? timesOf(numbers, timing) : null;
@@ -106,14 +106,15 @@ function speedCell({ run, pass, isOver }: View, numbers: Numbers, timing: Timing
     const seconds = formatSeconds(run.main.secondsAt(pass));
     return { shown: seconds, ntp: "", label: isOver ? "in all" : "so far" };
   }
-  const [main, ntp] = [median(times.seconds), median(times.ntpSeconds)];
   const { wholePasses, wholeTokens, ntpPasses, ntpTokens } = numbers;
+  const main = median(times.seconds);
+  const ntp = (median(times.ntpSeconds) / ntpTokens) * wholeTokens;
   const count = times.seconds.length;
   if (count < LEAST_TIMINGS || wholePasses === ntpPasses) {
     const label = count > 1 ? `median of ${count}` : "timed once";
     return { shown: formatSeconds(main), ntp: formatSeconds(ntp), label };
   }
-  const words = fasterWords(tokenCostRatio(main, wholeTokens, ntp, ntpTokens));
+  const words = fasterWords(tokenCostRatio(main, wholeTokens, ntp, wholeTokens));
   const [shown = "", label = ""] = words.split("× ");
   const of = `, median of ${count}`;
   return label
@@ -131,9 +132,8 @@ export class Headline {
     const numbers = run.numbersAt(view.pass);
     const { main, ntp } = passesOf(view, numbers);
     const isCompared = view.isOver && run.strategy !== "ntp";
-    const isCut = [run.main, run.ntp].some((lane) => lane?.finish === "stopped");
     const notes = [
-      isCompared && !isCut && lengthWords(numbers),
+      isCompared && lengthWords(numbers),
       isCompared && !timing && passCostWords(run), // of this run alone
     ];
     setText(this.note, notes.filter(Boolean).join(". "));

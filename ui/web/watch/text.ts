@@ -2,6 +2,7 @@
 // mask or draft is a gap as wide as the token that will fill it, so that no word moves when another is revealed.
 
 import { html, nothing, render } from "lit-html";
+import constants from "../constants.json" with { type: "json" };
 import { entropyColour, unsureness } from "../core/colours.ts";
 import { compareMain } from "../core/differences.ts";
 import { lanePieces, type Piece, tokenName } from "../core/letters.ts";
@@ -132,8 +133,10 @@ function copyWithoutGaps(event: ClipboardEvent) {
 /** Return a lane's title. Next-token prediction cannot read ahead, so it gets no given tokens; its title says so. */
 function laneTitle(run: Run, lane: Lane) {
   const title = decodingTitle(lane.name, run.solver.name);
-  return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
+  return run.pins.size > lane.pins.size ? `${title}, prompt alone` : title;
 }
+
+const LIMIT_WORDS = `Longest answer, under Advanced: at most ${constants.limits.newTokens} tokens.`;
 
 export class LaneView {
   text = new LaneText(this.label, this.actions);
@@ -157,15 +160,25 @@ export class LaneView {
     const none = isOver ? "stopped before its first token" : "comes next";
     const isEmpty = isMain ? isOver && !lane.numCommitted : !lane.steps.length;
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
-    const isCut = lane.finish === "length" && view.pass >= lane.lastPass;
+    const isStopped = lane.finish === "stopped" || (lane.finish === null && run.isStopped);
+    const [cut, words] = isStopped
+      ? ["stopped", ""]
+      : [`cut at ${run.config.max_new_tokens} tokens`, LIMIT_WORDS];
+    const isCut = (isStopped || lane.finish === "length") && view.pass >= lane.lastPass;
     this.text.update(view, lane);
     setAttribute(this.root, "data-lane", lane.name);
     const head = html`${meterTemplate(share)}
       <div class="sbd-lane-head">
         <h2 class="sbd-lane-name">${laneTitle(run, lane)}</h2>
         ${chipTemplate(view, lane)}
-        <span class="sbd-lane-cut" ?hidden=${!isCut}
-          >cut at ${run.config.max_new_tokens} tokens</span>
+        <button
+          type="button"
+          class="sbd-lane-cut"
+          data-words=${words}
+          aria-description=${words}
+          ?disabled=${isStopped}
+          ?hidden=${!isCut || !lane.numCommitted}
+          >${cut}</button>
         ${isMain && run.strategy !== "ntp" ? RAMP_WITH_ENDS : nothing}
         <span class="sbd-lane-place">${isEmpty ? none : `${tokens}${whole} tokens`}</span>
       </div>

@@ -11,7 +11,7 @@ import {
   differWords,
 } from "../core/differences.ts";
 import { lanePieces, tokenName } from "../core/letters.ts";
-import { clamp, formatGamma } from "../core/numbers.ts";
+import { clamp, countOf, formatGamma } from "../core/numbers.ts";
 import type { Run } from "../core/run.ts";
 import { make } from "../dom/elements.ts";
 import { pieceTemplates } from "../dom/templates.ts";
@@ -30,6 +30,16 @@ function originWords(run: Run, { kind, position = -1, pass = 0 }: Origin) {
   if (kind === "pin") return `pin ${name} at ${position}`;
   if (kind === "branch") return `branch ${name} at ${position}, forward pass ${pass + 1}`;
   return `γ ${formatGamma(run.solver.gamma ?? 0)}`;
+}
+
+const MAX_NAMED = 3;
+
+/** Count the tokens that a run was given, and name the first: "1 token given, not decoded: “·the” at 4"; "" for none. */
+export function givenWords(run: Run) {
+  const names = [...run.pins].map(([at, id]) => `${tokenName(run.shownText(id))} at ${at}`);
+  const more = names.length > MAX_NAMED ? " …" : "";
+  const named = names.slice(0, MAX_NAMED).join(", ");
+  return named && `${countOf(names.length, "token")} given, not decoded: ${named}${more}`;
 }
 
 /** Compare the answers of a node's run (right) and its parent's (left); null if one is incomplete. */

@@ -98,8 +98,9 @@ export function requireNumber(
   high: number = Infinity,
   kind: "finite" | "whole" = "finite",
 ) {
-  const rule = `must be a ${kind} number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
   const isOfKind = kind === "whole" ? Number.isSafeInteger(value) : Number.isFinite(value);
+  const hasMost = high !== Infinity && (isOfKind || kind === "finite");
+  const rule = `must be a ${kind} number >= ${low}${hasMost ? ` and <= ${high}` : ""}`;
   if (!isOfKind || !(Number(value) >= low && Number(value) <= high))
     throw new ArgumentError(argument, rule, value);
 }

@@ -108,7 +108,7 @@ test("another length is said, by the token; the same one is not", () => {
   assert.equal(lengthWords({ ...numbers, ntpTokens: 48 }), "");
   assert.equal(
     lengthWords({ ...numbers, ntpTokens: 34 }),
-    "47 passes for 48 tokens; next-token prediction: 34",
+    "47 passes for 48 tokens; next-token prediction’s 34 are scaled to 48",
   );
   assert.equal(lengthWords({ ...numbers, ntpTokens: 34, ntpPasses: null }), "");
 });

@@ -88,6 +88,7 @@ test("a bad field is refused in a sentence, before any forward pass", async () =
       "Block size must be a whole number >= 1 and <= 1024",
     ],
     [{ prompt: PROMPT, strategy: "ntp", block_size: 65 }, "Block size must be at most 64"],
+    [{ prompt: PROMPT, block_size: 7.5 }, "Block size must be a whole number >= 1; got 7.5."],
     [{ prompt: PROMPT, block_size: 1 }, "Block size must be from"],
     [{ prompt: PROMPT, pinned: "3" }, "Pins must be a list of offsets and token ids"],
     [{ prompt: PROMPT, template: "all given" }, "Answer with blanks must hold a blank"],

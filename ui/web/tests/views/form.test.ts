@@ -18,6 +18,7 @@ test("only what is outside the usual range is said, and that it is run", () => {
   assert.equal(outsideWords(USUAL, 1, 16), "");
   assert.match(outsideWords(USUAL, 4, 16), /runs as it is: γ 4 is above the usual 0 to 1\.$/);
   assert.match(outsideWords(USUAL, 0.1, 32), /blocks of 32 are outside the 2 to 16/);
+  assert.equal(outsideWords(USUAL, 0.1, 1) + outsideWords(USUAL, 0.1, 100), "", "refused");
 });
 
 test("while blanks are to be filled in, verify is not advised", () => {
