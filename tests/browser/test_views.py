@@ -78,7 +78,7 @@ def test_the_foot_of_a_view_names_the_paper_and_what_is_new(open_page, story_url
     expect(paper).to_have_attribute("href", "https://arxiv.org/abs/2509.04185")
     note = foot.locator(".sbd-term-note")
     foot.get_by_role("button", name="what is added and reached").click()
-    expect(note).to_contain_text("Verify checks every draft")
+    expect(note).to_contain_text("verify, which checks every draft")
     assert serious(page, ".sbd-footer") == []
     card = page.get_by_role("link", name="Model card").get_attribute("href")
     assert "<h1>sbd-nano</h1>" in page.request.get(card).text()
