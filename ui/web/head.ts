@@ -192,7 +192,7 @@ class Switch {
 /** Choose the model that the address or the tab's storage names; a link without a model is for the first one. */
 export function chooseByAddress() {
   const wanted = queryOfAddress().get("with") ?? (isLink() ? null : readFromTab(MODEL_KEY));
-  if (wanted && isOffered(wanted)) chooseModel(wanted, isLink());
+  if (wanted && isOffered(wanted)) chooseModel(wanted);
 }
 
 /** Put the switch between models into the header, if there are several. */

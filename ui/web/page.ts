@@ -29,7 +29,6 @@ import {
   chosenModel,
   currentModel,
   type Model,
-  modelNamed,
   setModels,
 } from "./models.ts";
 import { mountRoofline } from "./roofline/view.ts";
@@ -162,10 +161,9 @@ async function followLink(
   } else if (!(await place.refusesLink())) {
     if (view === "compare") compare.startLink();
     else {
-      const { model, ...rest } = formOfAddress();
-      // A model that the page lacks is its first.
-      const isKnown = typeof model === "string" && modelNamed(model);
-      doJob({ kind: "decode", form: { ...rest, ...(isKnown && { model }) } });
+      // A number that is none is not the form's, and is refused; a model that the page lacks is its first.
+      const { model, ...asked } = formOfAddress();
+      doJob({ kind: "decode", form: { ...form.request, ...asked } });
     }
   }
 }
