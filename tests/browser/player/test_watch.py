@@ -134,9 +134,7 @@ def test_a_live_run_is_played_to_its_end_as_quickly_as_it_came(open_page, story_
     page.wait_for_function(f"{shown} === {last}", timeout=8000)
     page.get_by_role("button", name="Play (space)").click()
     page.wait_for_timeout(1000)
-    # By time, a slow pass is shown for longer and the others for less.
-    seconds = f"{RUN}.main.secondsAt"
-    assert page.evaluate(f"{seconds}({shown}) < {seconds}({last}) / 4")
+    assert page.evaluate(f"{shown} < {last}")  # played again, it takes the pace of a recording
 
 
 def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from sbd_core.models.bases import SMOLLM2
+from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import RUN, advanced, decode_button, has_begun, sync_api
 from tests.ui.doubles import FakeBase, story_model
 from ui.examples import presets
@@ -110,6 +111,18 @@ def test_a_model_that_is_not_here_is_named_with_its_command_and_taken_once_it_is
     base.is_there = True
     expect(choice(page, "Large 135M")).to_be_checked()
     expect(line).to_be_hidden()
+
+
+def test_a_link_decodes_with_the_settings_of_the_model_that_it_names(serve, open_page) -> None:
+    first, nano = (
+        LazyModel.of(story_model(name=name), title=name) for name in (REAL_MODEL, "sbd-nano")
+    )
+    page = open_page(f"{serve(Models([first, nano]))}?prompt=one&strategy=sbd&with=sbd-nano")
+    page.wait_for_function(f"{RUN}.isComplete && {RUN}.model === 'sbd-nano'")
+    advanced(page)
+    size = page.get_by_label("Block size").input_value()
+    assert size == str(page.evaluate(f"{RUN}.config.block_size"))
+    expect(page.get_by_text("Not this run")).to_have_count(0)
 
 
 def test_the_form_says_what_a_model_and_a_recording_changed_in_it(serve, open_page, base) -> None:
