@@ -24,13 +24,7 @@ import { mountHome } from "./home.ts";
 import { onSettled } from "./in_browser.ts";
 import { doJob } from "./jobs.ts";
 import { mountLearn } from "./learn/view.ts";
-import {
-  allModels,
-  chosenModel,
-  currentModel,
-  type Model,
-  setModels,
-} from "./models.ts";
+import { allModels, chosenModel, currentModel, type Model, setModels } from "./models.ts";
 import { mountRoofline } from "./roofline/view.ts";
 import { restoreRun } from "./saved_run.ts";
 import { askServer, type Functions } from "./server.ts";

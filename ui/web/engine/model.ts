@@ -253,23 +253,6 @@ export class Model {
   }
 }
 
-const WARM_UP_ROWS = [1, 17];
-const NUM_WARM_UPS = 6;
-
-/** Make passes that no run times: WebAssembly is slow until the browser has compiled what it runs for speed. */
-export async function warmUp({ model, maskId }: Checkpoint) {
-  const cache = new Cache(model, Math.max(...WARM_UP_ROWS));
-  const request = { cache, causalIds: [0], numCausalLogits: 1, predraftBlocks: [] };
-  try {
-    for (const rows of new Array(NUM_WARM_UPS).fill(WARM_UP_ROWS).flat()) {
-      cache.truncate(0);
-      await model.forward({ ...request, blockIds: new Array(rows - 1).fill(maskId ?? 0) });
-    }
-  } finally {
-    cache.release();
-  }
-}
-
 /** Number of tokens in an export's trial; see TRIAL in sbd_core/models/web_export.py. */
 const NUM_TRIED = 24;
 /** Largest error of a logit through 8-bit weights, as a share of the largest logit. */

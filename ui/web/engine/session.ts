@@ -27,6 +27,8 @@ const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_RECEIVES = 12;
 const MAX_REQUEST_ID = 16;
 const STOPPED_TEXT = "Stopped.";
+const WARM_UP = { prompt: "Write a story.", max_new_tokens: 32, gamma: 0 };
+const NUM_WARM_UPS = 8;
 
 export class Session {
   turn = 0;
@@ -118,6 +120,15 @@ export class Session {
     }
     if (lines.length) this.say({ about, wire: lines.join("\n"), isRunning: true });
     if (isCut) this.say({ about, wire: "stop", isRunning: true });
+  }
+
+  /** Decode a little that nobody sees and times: a browser is slow at what it has not yet compiled for speed. */
+  async warmUp() {
+    const strategy = this.checkpoint.maskId === null ? "ntp" : "sbd";
+    for (const lane of await this.makeLanes({ ...WARM_UP, strategy })) {
+      for (let i = 0; i < NUM_WARM_UPS; i += 1) await lane.step();
+      await lane.close();
+    }
   }
 
   /** Repeat a decode a few times and send the engine times. */

@@ -5,7 +5,7 @@ import { stream } from "./decoding/stream.ts";
 import { EngineError } from "./errors.ts";
 import { openExport } from "./export.ts";
 import { decompress, type Engine, Files, type Manifest } from "./files.ts";
-import { testGpu, warmUp } from "./model.ts";
+import { testGpu } from "./model.ts";
 import { checkWebAssembly, type Gpu, NOT_ENOUGH, openGpu, Runtime } from "./runtime.ts";
 import { type Form, type News, RunLines, Session } from "./session.ts";
 
@@ -94,7 +94,6 @@ async function openChecked(manifest: Manifest, files: Files, gpu: Gpu | null) {
   const runtime = await startRuntime(gpu);
   const checkpoint = await openExport(runtime, manifest, files, engine);
   if (gpu) await testGpu(checkpoint, manifest.trial);
-  else await warmUp(checkpoint);
   return checkpoint;
 }
 
@@ -116,6 +115,7 @@ async function load({ base, storePrefix, engine }: Source) {
   const checkpoint = found || (await openChecked(manifest, files, null));
   await files.finish();
   session = new Session(checkpoint, (news) => post({ kind: "news", news }), receiveMessages);
+  if (!found) await session.warmUp();
   const { name, numParameters } = checkpoint;
   const { canStore } = files;
   post({ kind: "ready", name, numParameters, canStore, gpu: (found && gpu?.name) || "", why });
