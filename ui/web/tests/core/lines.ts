@@ -184,3 +184,16 @@ const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [2, 
 export const ALTERNATIVE_RUN = runOf(
   wire(CHECKING, DRAFTING, RIGHT, AFTER, { ...END, seq: 4, lane: "verify", text: "Hello" }),
 );
+
+/** sizes of Llama-3.1-8B */
+export const LLAMA_8B = {
+  hidden_size: 4096,
+  feed_forward_size: 14336,
+  num_heads: 32,
+  num_kv_heads: 8,
+  head_size: 128,
+  num_feed_forward_matrices: 3,
+  num_layers: 32,
+  vocabulary_size: 128256,
+  bytes_per_value: 2,
+};

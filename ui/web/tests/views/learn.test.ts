@@ -13,7 +13,7 @@ import { hashOf, machinesOf, readLesson, sceneAt } from "../../learn/view.ts";
 import { layOut, revealedAt } from "../../watch/budget.ts";
 import type { View } from "../../watch/playhead.ts";
 import { passMark, positionTitle, tileState } from "../../watch/tiles.ts";
-import { FIRST, masks, PREFILL, runOf, start, wire } from "../core/lines.ts";
+import { FIRST, LLAMA_8B, masks, PREFILL, runOf, start, wire } from "../core/lines.ts";
 
 const ADDRESSES = ["one", "two", "three"];
 
@@ -219,21 +219,10 @@ test("two times of one chip say whose peak rates each is worked out from, and fo
 });
 
 test("chips of different names time the passes of the run, which many texts keep busy without a block", () => {
-  const llama = {
-    hidden_size: 4096,
-    feed_forward_size: 14336,
-    num_heads: 32,
-    num_kv_heads: 8,
-    head_size: 128,
-    num_feed_forward_matrices: 3,
-    num_layers: 32,
-    vocabulary_size: 128256,
-    bytes_per_value: 2,
-  };
   const passes = (rows: number, count: number) =>
     Array.from({ length: count }, (_, at) => [rows, 40 + at] as [number, number]);
   const rows = { 1: passes(1, 32), 16: passes(16, 8) };
-  const machines = machinesOf({ shape: llama, rows, big_chip: "H100" }, 40);
+  const machines = machinesOf({ shape: LLAMA_8B, rows, big_chip: "H100" }, 40);
   const names = machines.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   assert.doesNotMatch(names.join(" "), /SXM|bf16|fp16|FP8/);

@@ -16,18 +16,8 @@ import {
   widthWords,
 } from "../../roofline/answer.ts";
 import { hashOf, queryAt } from "../../roofline/view.ts";
+import { LLAMA_8B as SHAPE } from "../core/lines.ts";
 
-const SHAPE = {
-  hidden_size: 4096,
-  feed_forward_size: 14336,
-  num_heads: 32,
-  num_kv_heads: 8,
-  head_size: 128,
-  num_feed_forward_matrices: 3,
-  num_layers: 32,
-  vocabulary_size: 128256,
-  bytes_per_value: 2,
-};
 const NANO = { ...SHAPE, hidden_size: 192, feed_forward_size: 512, num_heads: 6, num_layers: 6 };
 const HERE = {
   name: "This machine",
